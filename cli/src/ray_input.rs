@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use umbracast::glam::{DVec3, Vec3};
-use umbracast::raygen::{Lidar, Parallel, Toward};
+use umbracast::raygen::{Parallel, Toward};
 use umbracast::{CancelToken, NO_SPHERE, OnBad, Rays, Segments};
-use umbracast_files::escape::quoted;
 use umbracast_files::{
     Batched, FromColumn, KeptColumns, LeftOut, LidarFile, LidarInput, OptionalColumns, RayBatch, RayBatches, RayFile,
     ReadOptions, Role, Rounding, is_pipe,
@@ -189,9 +188,8 @@ impl Opened {
                 }
             }
             Self::Sensor(file) => {
-                let LidarInput { sensor, rounding, kept: poses } = file.read(origin, on_bad)?;
-                let (now, optional, kept) = (0..0, OptionalColumns::default(), KeptColumns::default());
-                RayInput::Sensor { sensor, now, rounding, poses, kept, times: Vec::new(), optional }
+                let (optional, kept) = (OptionalColumns::default(), KeptColumns::default());
+                RayInput::Sensor { input: file.read(origin, on_bad)?, now: 0..0, kept, times: Vec::new(), optional }
             }
         })
     }
@@ -269,11 +267,9 @@ pub(crate) enum RayInput {
         on_surfaces: bool,
     },
     Sensor {
-        sensor: Lidar,
+        input: LidarInput,
         now: Range<usize>,
-        rounding: Rounding,
-        /// The kept columns of the poses, and those of the rays of the current batch.
-        poses: KeptColumns,
+        /// The kept columns of the rays of the current batch.
         kept: KeptColumns,
         /// The time of each pose, and those of the rays of the current batch; without the former there are none.
         times: Vec<f32>,
@@ -298,11 +294,11 @@ impl RayInput {
                 }
                 Ok(more)
             }
-            Self::Sensor { sensor, now, poses, kept, times, optional, .. } => {
-                let end = Rays::from(&*sensor).len();
+            Self::Sensor { input, now, kept, times, optional } => {
+                let end = Rays::from(&input.sensor).len();
                 *now = now.end..end.min(now.end + RayBatches::BATCH);
-                let rays_per_pose = end / poses.rows().max(1);
-                *kept = poses.select(now.clone().map(|ray| ray / rays_per_pose));
+                let rays_per_pose = end / input.kept.rows().max(1);
+                *kept = input.kept.select(now.clone().map(|ray| ray / rays_per_pose));
                 if !times.is_empty() {
                     optional.times = Some(now.clone().map(|ray| times[ray / rays_per_pose]).collect());
                 }
@@ -319,19 +315,11 @@ impl RayInput {
     }
 
     /// Takes the times of a sensor's rays, which see moving spheres, from the column `time` of its poses. False if a sensor has no such
-    /// column. `path` is the sensor file.
-    pub(crate) fn use_pose_times(&mut self, path: &Path) -> Result<bool> {
-        let Self::Sensor { poses, times, .. } = self else { return Ok(true) };
-        let Some(column) = poses.names().iter().position(|name| name == "time") else { return Ok(false) };
-        for row in 0..poses.rows() {
-            let cell = poses.row(row).nth(column).unwrap_or_default();
-            let time = cell.trim().parse().ok().filter(|time: &f32| time.is_finite());
-            times.push(time.ok_or_else(|| {
-                let row = format!("poses: row {} (index {row})", row + 1);
-                Error::bad_file(path, format!("{row}: time is '{}': expected a number, as for rays", quoted(cell)))
-            })?);
-        }
-        Ok(true)
+    /// column. `path` is the table of poses.
+    pub(crate) fn use_pose_times(&mut self, path: &Path, on_bad: OnBad) -> Result<bool> {
+        let Self::Sensor { input, times, .. } = self else { return Ok(true) };
+        let found = input.times(on_bad).map_err(|why| Error::bad_file(path, why))?;
+        Ok(found.map(|found| *times = found).is_some())
     }
 
     /// The current batch. Its first ray has the number `first` among all rays.
@@ -349,7 +337,7 @@ impl RayInput {
                 direction_spec: ResolvedDirection::Toward(target, radius),
                 ..
             } => optional.rays((&Toward { points, target: *target, radius: *radius }).into()),
-            Self::Sensor { sensor, now, optional, .. } => optional.rays(Rays::from(sensor).slice(now.clone())),
+            Self::Sensor { input, now, optional, .. } => optional.rays(Rays::from(&input.sensor).slice(now.clone())),
         };
         rays.numbered_from(first)
     }
@@ -384,7 +372,7 @@ impl RayInput {
 
     /// A warning about the poses of a sensor.
     pub(crate) fn warning(&self) -> Option<String> {
-        if let Self::Sensor { sensor, .. } = self { sensor.warning() } else { None }
+        if let Self::Sensor { input, .. } = self { input.sensor.warning() } else { None }
     }
 
     /// Number of rays of a sensor; `None` for files.
@@ -398,7 +386,7 @@ impl RayInput {
             Self::Rays(batches, _) => batches.at_most(),
             Self::Segments { batches, .. } => batches.at_most(),
             Self::Points { batches, .. } => batches.at_most(),
-            Self::Sensor { sensor, .. } => Some(Rays::from(sensor).len() as u64),
+            Self::Sensor { input, .. } => Some(Rays::from(&input.sensor).len() as u64),
         }
     }
 
@@ -433,7 +421,7 @@ impl RayInput {
                 sum += batches.rounding();
                 sum
             }
-            Self::Sensor { rounding, .. } => *rounding,
+            Self::Sensor { input, .. } => input.rounding,
         }
     }
 }

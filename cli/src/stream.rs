@@ -86,8 +86,9 @@ impl Files<'_> {
         let counted = rays.rays();
         let mut rays = rays.read(origin.unwrap_or_default(), self.args.on_bad)?;
         let needs_times = spheres.optional.velocities.is_some() && self.query.motion == Motion::AtTime;
-        if needs_times && !rays.use_pose_times(self.rays.path())? && !self.args.summary.quiet {
-            let how = "a pose table that is text can have a column time, with --keep";
+        let poses = inputs.last().copied().unwrap_or(self.spheres);
+        if needs_times && !rays.use_pose_times(poses, self.args.on_bad)? && !self.args.summary.quiet {
+            let how = "the poses can have times with --keep (.csv or .parquet, one row per ray)";
             say(&format!("note: {}: all rays are at time 0: {how}", self.rays.path().display()));
         }
         if let Some(warning) = rays.warning() {

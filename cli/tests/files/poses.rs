@@ -177,9 +177,22 @@ fn moving_spheres_are_seen_at_the_times_of_the_poses() {
     let outside = "time is -1: outside the time range of the scene, 0 to 1";
     folder.refused("cast s.csv --sensor l.toml -o out.csv --keep --time-range 0,1", outside);
     folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,0\n0,0,0,1,0,0,0,08:00\n");
-    let words = "l.toml: poses: row 2 (index 1): time is '08:00': expected a number";
+    let words = "p.csv: row 2 (index 1): time is '08:00': expected a finite number";
     folder.refused("cast s.csv --sensor l.toml -o out.csv --keep", words);
     // Text that is no number is copied where nothing moves.
     let done = folder.run_ok("cast rest.csv --sensor l.toml -o - -q --keep");
     assert_eq!((done.output.lines().nth(3), done.errors.as_str()), (Some("08:00,9.0,0"), ""));
+    // The rules are those of rays: numbers of Fortran, doubled columns, rays to skip, and rounding.
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,5D-1\n0,0,0,1,0,0,0,\n0,0,0,1,0,0,0,nan\n");
+    let done = folder.run_ok("cast s.csv --sensor l.toml -o - -q --keep --on-bad skip");
+    assert_eq!(done.output, "time,t,id\n5D-1,10.0,0\n5D-1,,\n,,\n,,\nnan,,\nnan,,\n");
+    folder.refused(
+        "cast s.csv --sensor l.toml -o out.csv --keep",
+        "row 2 (index 1): time is '': expected a finite number",
+    );
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time,time\n0,0,0,1,0,0,0,0,1\n");
+    folder.refused("cast s.csv --sensor l.toml -o out.csv --keep", "p.csv: column 'time' appears twice");
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,16777217.25\n");
+    let done = folder.run_ok("cast s.csv --sensor l.toml -o - -q --keep --time-range 0,2e7");
+    assert!(done.errors.contains("rounding to f32 changed values of time by up to 7.5e-1"), "{}", done.errors);
 }

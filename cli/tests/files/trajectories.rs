@@ -586,9 +586,11 @@ fn times_need_f8_and_pipes_are_recognised() {
     assert_eq!(folder.text("out.csv"), folder.text("file.csv"));
     let done = piped(text.into_bytes(), "--input-format csv");
     assert_eq!(done.code, 2, "{}", done.errors);
-    for (bytes, words) in
-        [(&b"PAR1\x15\x04"[..], "Parquet cannot be read from a pipe"), (b"PK\x03\x04", ".npz cannot be read")]
-    {
+    for (bytes, words) in [
+        (&b"PAR1\x15\x04"[..], "Parquet cannot be read from a pipe"),
+        (b"PK\x03\x04", ".npz cannot be read"),
+        (b"ply\n", "cannot read states from '.ply'"),
+    ] {
         let done = piped(bytes.to_vec(), "");
         assert!(done.code == 2 && done.errors.contains(words), "{}", done.errors);
     }

@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use glam::{DQuat, DVec3};
 use serde::Deserialize;
 
+use super::read::csv::number;
 use super::read::poses::{PoseFile, PoseTable};
 use super::read::read_options::ReadOptions;
 use super::schema::kept::KeptColumns;
-use super::schema::rounding::Rounding;
+use super::schema::kinds::TIME;
+use super::schema::rounding::{Role, Rounding};
 use super::toml_text::{parse, read_text};
 use crate::error::bad_file;
 use crate::error::{Error, Result};
+use crate::escape::quoted;
 use umbracast::OnBad;
 use umbracast::raygen::{Lidar, linspace};
 
@@ -78,6 +81,29 @@ pub struct LidarInput {
     pub rounding: Rounding,
     /// The columns of its pose table that are kept as text, one row per pose.
     pub kept: KeptColumns,
+}
+
+impl LidarInput {
+    /// The times of the poses, from their kept column `time`; `None` without it. Their rounding joins that of the positions. With
+    /// [`OnBad::Skip`], those that are empty or not finite are kept, and the query skips their rays. An error is the reason.
+    pub fn times(&mut self, on_bad: OnBad) -> Result<Option<Vec<f32>>, String> {
+        let mut columns = (0..self.kept.names().len()).filter(|column| self.kept.names()[*column] == TIME);
+        let Some(column) = columns.next() else { return Ok(None) };
+        if columns.next().is_some() {
+            return Err(format!("column '{TIME}' appears twice"));
+        }
+        let mut times = Vec::with_capacity(self.kept.rows());
+        for row in 0..self.kept.rows() {
+            let cell = self.kept.cell(row, column).trim();
+            let found =
+                number(cell).filter(|time| time.narrow.is_finite() || on_bad == OnBad::Skip).ok_or_else(|| {
+                    format!("row {} (index {row}): {TIME} is '{}': expected a finite number", row + 1, quoted(cell))
+                })?;
+            self.rounding.note(TIME, Role::Travel, found.wide, found.narrow);
+            times.push(found.narrow);
+        }
+        Ok(Some(times))
+    }
 }
 
 impl LidarFile {

@@ -188,7 +188,7 @@ fn recognise(
     check_parquet(path)?;
     let raw = extension == schema.plural;
     let mut formats = FORMATS.iter().filter(|format| fits(schema, format.extension));
-    let known = formats.clone().find(|format| format.extension == extension).or(raw.then_some(&RAW));
+    let known = formats.find(|format| format.extension == extension).or(raw.then_some(&RAW));
     if known.is_none() && !extension.is_empty() {
         return Err(unsupported(path, schema, &extension));
     }
@@ -209,7 +209,11 @@ fn recognise(
             }
             let first = start.first().copied();
             let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
-            formats.find(recognised).unwrap_or(&csv::FORMAT)
+            let format = FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT);
+            if !fits(schema, format.extension) {
+                return Err(unsupported(path, schema, format.extension));
+            }
+            format
         }
     };
     Ok((input, format))

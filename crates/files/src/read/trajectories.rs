@@ -99,7 +99,7 @@ pub(super) fn instant(text: &str, delta_t: DeltaT) -> Result<Time, String> {
     }
 }
 
-/// The text of an instant, which is in UTC but for its offset: as it is, or without the offset, to as many decimals.
+/// The text of an instant, which is in UTC but for its offset: as it is, or without the offset, to as many decimals, at most six.
 fn in_utc<'a>(text: &'a str, time: Time, delta_t: DeltaT) -> Cow<'a, str> {
     // The date may have signs.
     let clock = text.trim().get(10..).unwrap_or_default();
