@@ -314,7 +314,7 @@ class Scene(Queries):
 
     @property
     def rounded(self) -> int:
-        """Number of values of the spheres that float32 could not represent, and that were rounded."""
+        """Number of values given last for the spheres that float32 could not represent, and that were rounded."""
         return self._rounding.changed
 
     @property
