@@ -82,17 +82,17 @@ impl<'a> RayBatch<'a> {
     fn as_given(&self, i: usize, error: Error) -> Error {
         let Error::BadRecord { what: "ray", index, field, value, why } = error else { return error };
         let Ray { origin, direction, .. } = self.rays.ray(i);
-        let (end, rule) = match field {
-            _ if self.ray_attributes.directions_low.is_none() => ("", ""),
-            "direction" => ("end", "both ends are the same point, which has no direction; `contains` tests points"),
-            "ox" | "oy" | "oz" => ("start", "a start must be finite"),
-            "dx" | "dy" | "dz" => ("end", "both ends must be finite, and less than 3.4e38 apart in x, y and z"),
-            _ => ("", ""),
-        };
-        match end {
-            "" => Error::BadRecord { what: self.rays.name().trim_end_matches('s'), index, field, value, why },
-            "start" => Error::record("segment", index, end, commas(origin), rule),
-            _ => Error::record("segment", index, end, commas(origin + direction), rule),
+        let is_segment = self.ray_attributes.directions_low.is_some();
+        let segment = |end, place, why: &'static str| Error::record("segment", index, end, commas(place), why);
+        match field {
+            "direction" if is_segment => {
+                segment("end", origin, "both ends are the same point, which has no direction; `contains` tests points")
+            }
+            "ox" | "oy" | "oz" if is_segment => segment("start", origin, "a start must be finite"),
+            "dx" | "dy" | "dz" if is_segment => {
+                segment("end", origin + direction, "both ends must be finite, and less than 3.4e38 apart in x, y and z")
+            }
+            _ => Error::BadRecord { what: self.rays.names()[0], index, field, value, why },
         }
     }
 

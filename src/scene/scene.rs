@@ -276,7 +276,7 @@ impl Scene {
         if self.host.pairwise {
             // A part of the rays may leave spheres without a ray. A ray without a sphere is always an error.
             if (rays.first.is_none() && end != self.len() as u64) || end > self.len() as u64 {
-                let (name, left, right) = (rays.source.name(), rays.len() as u64, self.len() as u64);
+                let (name, left, right) = (rays.source.names()[1], rays.len() as u64, self.len() as u64);
                 if first > 0 {
                     return usage(format!(
                         "{left} {name} numbered from {first}, and {right} spheres: the numbers must be below {right}"
@@ -294,7 +294,7 @@ impl Scene {
             self.refuse_ellipsoids("rays with a radius")?;
         }
         rays.source.check()?;
-        rays.ray_attributes.check(rays.source.name(), rays.len())?;
+        rays.ray_attributes.check(rays.source.names()[1], rays.len())?;
         self.device.check_limit("scene and query", &self.workload(rays.len() as u64))?;
         let time_range = self.host.attributes.velocities.as_ref().map(|_| self.options.time_range);
         let ray_attributes = self.with_motion(rays.ray_attributes, query);

@@ -60,18 +60,20 @@ impl<'a> Input<'a> {
     /// Whether a sphere may be missing from a list because the list is full, and its last sphere may come before that one.
     fn may_be_beyond(&self, ray: (u64, &'a Ray), hit: &Interval, list: &[Interval], most: Option<u32>) -> bool {
         let full = most.is_some_and(|most| list.len() >= most as usize);
-        full && list.last().is_some_and(|last| self.lead(ray, last, hit).is_some_and(|lead| lead >= 0.0))
+        full && list.last().is_some_and(|last| self.may_precede(ray, last, hit))
     }
 
     /// Whether two spheres are tied: each may come before the other.
     fn tied(&self, ray: (u64, &'a Ray), p: &Interval, q: &Interval) -> bool {
-        [(p, q), (q, p)].into_iter().all(|(p, q)| self.lead(ray, p, q).is_some_and(|lead| lead >= 0.0))
+        self.may_precede(ray, p, q) && self.may_precede(ray, q, p)
     }
 
-    /// By how much `p` may come before `q` at most: the difference of their `t`, and both bounds. None if a sphere is missing.
-    fn lead(&self, (number, ray): (u64, &'a Ray), p: &Interval, q: &Interval) -> Option<f64> {
-        let (a, b) = (self.pair(number, ray, p.id)?, self.pair(number, ray, q.id)?);
+    /// Whether `p` may come before `q`: its `t` exceeds that of `q` by at most the sum of both bounds.
+    fn may_precede(&self, (number, ray): (u64, &'a Ray), p: &Interval, q: &Interval) -> bool {
+        let (Some(a), Some(b)) = (self.pair(number, ray, p.id), self.pair(number, ray, q.id)) else {
+            return false;
+        };
         let (m, n) = (p.bounds(self, &a), q.bounds(self, &b));
-        Some(n.key - m.key + m.key_may + n.key_may)
+        m.key - n.key <= m.key_may + n.key_may
     }
 }

@@ -176,7 +176,7 @@ fn a_field_of_view_replaces_that_of_the_camera() {
         assert!((rows - 100.0 * half / scale).abs() <= 1.0, "{option}: {rows} rows");
         assert!(folder.text("s.json").contains("\"unit\": \"km\""));
     }
-    // Each of these bodies must be in view as a whole: a prolate spheroid, a ball beside the target, spheres around the target.
+    // The whole body is in view. The bodies are a prolate spheroid, a ball beside the target, and spheres around the target.
     let spheres = "spheres = [[2, 0, 0, 0.5], [-1, 0, 0, 0.3]]\n";
     for (from, to) in [
         ("radius = 1\n", "radius = 1\npolar_radius = 3\npole = [0, 1, 0]\n"),

@@ -28,9 +28,9 @@ impl<'a> RaySource<'a> {
         }
     }
 
-    /// What the caller gave, in messages.
-    pub(crate) fn name(&self) -> &'static str {
-        if matches!(self, Self::Points(_)) { "points" } else { "rays" }
+    /// What the caller gave, in messages: the name of one, and that of many.
+    pub(crate) fn names(&self) -> [&'static str; 2] {
+        if matches!(self, Self::Points(_)) { ["point", "points"] } else { ["ray", "rays"] }
     }
 
     /// Whether these are the rays of a sensor whose range begins above 0.

@@ -187,8 +187,7 @@ fn recognise(
     let extension = extension(path);
     check_parquet(path)?;
     let raw = extension == schema.plural;
-    let mut formats = FORMATS.iter().filter(|format| fits(schema, format.extension));
-    let known = formats.find(|format| format.extension == extension).or(raw.then_some(&RAW));
+    let known = FORMATS.iter().find(|format| format.extension == extension).or(raw.then_some(&RAW));
     if known.is_none() && !extension.is_empty() {
         return Err(unsupported(path, schema, &extension));
     }
@@ -209,13 +208,12 @@ fn recognise(
             }
             let first = start.first().copied();
             let recognised = |format: &&ReadFormat| format.first_byte.is_some() && format.first_byte == first;
-            let format = FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT);
-            if !fits(schema, format.extension) {
-                return Err(unsupported(path, schema, format.extension));
-            }
-            format
+            FORMATS.iter().find(recognised).unwrap_or(&csv::FORMAT)
         }
     };
+    if !fits(schema, format.extension) {
+        return Err(unsupported(path, schema, format.extension));
+    }
     Ok((input, format))
 }
 

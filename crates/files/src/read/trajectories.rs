@@ -217,14 +217,14 @@ fn read_table(
     // Others, such as `time_s`, mean nothing.
     let texts = names.iter().map(|heading| if TEXT.contains(&&*split(heading).0) { heading } else { "" });
     let found = meanings_of(&texts.collect::<Vec<_>>(), &&MEANINGS[..]).map_err(|why| bad_file(path, why))?;
-    let [time, object] = [0, 1].map(|text| found.iter().position(|own| *own == Some(text)));
+    let [time_at, object_at] = [0, 1].map(|text| found.iter().position(|own| *own == Some(text)));
     if options.extra == ExtraColumns::Refuse
         && let Some(other) = (0..names.len()).find(|at| found[*at].is_none()).map(|at| &names[at])
     {
         let known = "time or unix_s, x, y, z, vx, vy, vz, object";
         return Err(bad_file(path, format!("unknown column '{}': expected {known}", quoted(other))));
     }
-    match (has_unix, time) {
+    match (has_unix, time_at) {
         (true, Some(_)) => return Err(bad_file(path, "both time and unix_s are given: leave one of them out")),
         (false, None) => {
             return Err(bad_file(path, "there is no column `time` (instants in UTC) or `unix_s` (seconds since 1970)"));
@@ -232,14 +232,13 @@ fn read_table(
         _ => {}
     }
     // Other columns are repeated only if the caller keeps them.
-    let is_kept = |at: usize| options.extra == ExtraColumns::Keep || Some(at) == time || Some(at) == object;
+    let is_kept = |at: usize| options.extra == ExtraColumns::Keep || Some(at) == time_at || Some(at) == object_at;
     let kept = (0..names.len()).filter(|at| is_kept(*at)).collect::<Vec<_>>();
     let kept_names = kept.iter().map(|at| found[*at].map_or(&*names[*at], |text| TEXT[text]).to_owned()).collect();
     let mut draft = Draft { objects: Vec::new(), rows: Vec::new(), kept: KeptColumns::new(kept_names) };
     let mut known: HashMap<String, usize> = HashMap::new();
-    let time_text = time;
     source.read(&mut |row| {
-        let time = match time_text {
+        let time = match time_at {
             Some(at) => instant(row.kept[at], delta_t)
                 .map_err(|why| bad_file(path, format!("{}: {why}", row.place.describe(path))))?,
             None => {
@@ -257,7 +256,7 @@ fn read_table(
         let number = |field: usize| row.numbers[field].wide;
         let position = DVec3::new(number(1), number(2), number(3));
         let velocity = has_velocity.then(|| DVec3::new(number(4), number(5), number(6)));
-        let name = object.map_or("", |at| row.kept[at]);
+        let name = object_at.map_or("", |at| row.kept[at]);
         let index = match known.get(name) {
             Some(&index) => index,
             None => {
@@ -268,7 +267,7 @@ fn read_table(
         };
         for &at in &kept {
             match row.kept[at] {
-                text if Some(at) == time_text => draft.kept.push(&in_utc(text, time, delta_t)),
+                text if Some(at) == time_at => draft.kept.push(&in_utc(text, time, delta_t)),
                 text => draft.kept.push(text),
             }
         }
