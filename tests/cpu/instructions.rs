@@ -3,8 +3,8 @@
 //!
 //! `tests/data/instructions.tsv` contains the counts per ray, and the compiler that built the measured program. Branches and caches are
 //! Callgrind's simulations: a predictor that is simpler than a processor's, and a first-level cache of 32 KiB. The test fails if a
-//! workload takes over 3 % more instructions, or 10 % more of the others, and also if it takes so much less, so that the gain is recorded. To update the counts, find out why
-//! they changed, run
+//! workload takes over 3 % more instructions, 50 % more mispredictions or 10 % more misses, or if the mispredictions of all workloads rise
+//! by 4 % in the median, and also if they fall so much, so that the gain is recorded. To update the counts, find out why they changed, run
 //! `UMBRACAST_BLESS=1 cargo test --release -p umbracast --test integration instructions`
 //! and commit the file with the reason. Callgrind does not support AVX-512: the counts are for AVX2 and SSE2. The workloads are in
 //! `crates/bench`; they run on one thread.
@@ -20,10 +20,14 @@ use umbracast_testing::{compiler, root};
 /// and a difference that is always allowed. Where code and memory lie changes from build to build, and mispredictions and cache misses with it.
 const COUNTS: [(&str, &[&str], f64, f64); 3] = [
     ("instructions", &["Ir"], 0.03, 0.0),
-    // The simulated predictor chooses its entries by addresses: the same code in another place has up to 16 % more or fewer.
-    ("mispredictions", &["Bcm", "Bim"], 0.2, 0.5),
+    // The simulated predictor chooses its entries by addresses: the same code in another place has up to 26 % more or fewer, but 2 % in
+    // the median of all workloads. An unpredictable branch in the leaf test adds 6 % to the median.
+    ("mispredictions", &["Bcm", "Bim"], 0.5, 0.5),
     ("cache misses", &["D1mr", "D1mw"], 0.1, 0.3),
 ];
+
+/// The maximum median of the workloads' relative differences of mispredictions.
+const MEDIAN_MISPREDICTIONS: f64 = 0.04;
 
 /// Caches of 32 KiB and 1 MiB, whatever the machine has.
 const SIMULATED: [&str; 5] =
@@ -139,6 +143,16 @@ fn no_workload_takes_more_instructions_than_recorded() {
                 let change = 100.0 * more / before;
                 different += &format!("  {name}: {before:.1} {count} before, {now:.1} now, {change:+.1} %, {what}\n");
             }
+        }
+    }
+    for level in ["AVX2", "SSE2"] {
+        let rows = kept.iter().zip(&counted).filter(|((name, _), _)| name.starts_with(level));
+        let mut changes: Vec<f64> = rows.map(|((_, before), (_, now))| now[1] / before[1] - 1.0).collect();
+        changes.sort_by(f64::total_cmp);
+        let median = changes[changes.len() / 2];
+        if median.abs() > MEDIAN_MISPREDICTIONS {
+            different +=
+                &format!("  {level}: mispredictions of all workloads, {:+.1} % in the median\n", 100.0 * median);
         }
     }
     if !same_compiler {
