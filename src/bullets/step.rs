@@ -14,7 +14,7 @@ use crate::intersect::exact::ExactRoots;
 use crate::query::policy::{Inside, Motion, Precision, Query};
 use crate::query::results::{HitLists, Report};
 use crate::records::{Hit, NO_SPHERE, Ray};
-use crate::runtime::memory::{try_collect, try_repeat, try_with_capacity};
+use crate::runtime::memory::{try_collect, try_collect_parallel, try_repeat, try_with_capacity};
 use crate::scene::cast::Cast;
 use crate::scene::scene::Scene;
 
@@ -110,7 +110,6 @@ impl Answers {
 
     /// Computes how every leg ends, and which bullets fly on.
     pub(crate) fn end(self, field: BulletScene<'_>, active: Vec<BulletState>) -> Result<(Legs, Vec<BulletState>)> {
-        let mut ends: Vec<Option<(Leg, Option<BulletState>)>> = try_with_capacity(active.len())?;
         let of = |bullet: &BulletState, end: End| {
             let next = end.as_ref().and_then(|(id, turned)| bullet.after(*id, turned, field));
             (bullet.leg(end.as_ref(), field), next)
@@ -121,7 +120,7 @@ impl Answers {
             };
             Some(of(bullet, hit.is_hit().then(|| entered(hit))))
         };
-        active.par_iter().zip(&self.hits).map(first).collect_into_vec(&mut ends);
+        let mut ends = try_collect_parallel(active.par_iter().zip(&self.hits).map(first))?;
         for (at, second) in self.rechecked {
             let bullet = &active[at];
             ends[at] = Some(match second {

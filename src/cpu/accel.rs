@@ -15,7 +15,7 @@ use crate::math::float::U;
 use crate::math::simd::level::SimdLevel;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::{try_collect, try_with_capacity};
+use crate::runtime::memory::try_collect_parallel;
 
 /// Minimum number of spheres for a BVH. Measured by `umbracast bench scenes` with 1 to 128 spheres in a cube, with and without a BVH in
 /// turn: it is faster for every count, see `output/bench`. One sphere needs none.
@@ -84,9 +84,11 @@ impl CpuBvh {
             let used = items.iter().take_while(|item| item.is_some()).count();
             Leaf8::new(&items.map(Option::unwrap_or_default)[..used]).0
         };
-        let mut leaves = try_with_capacity(self.tree.ids.len())?;
-        self.tree.ids.par_iter().map(leaf).collect_into_vec(&mut leaves);
-        let (nodes, ids) = (try_collect(self.tree.nodes.iter().copied())?, try_collect(self.tree.ids.iter().copied())?);
+        let leaves = try_collect_parallel(self.tree.ids.par_iter().map(leaf))?;
+        let (nodes, ids) = (
+            try_collect_parallel(self.tree.nodes.par_iter().copied())?,
+            try_collect_parallel(self.tree.ids.par_iter().copied())?,
+        );
         set.cancel.check()?;
         let mut tree = Bvh8 { nodes, ids, leaves: Vec::new(), depth: self.tree.depth };
         tree.refit(|number| leaves[number].corners());
@@ -122,9 +124,8 @@ impl CpuBvh {
     /// Builds the BVH of spheres at rest, at least one.
     pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
         let frame = CpuFrame::of(spheres);
-        let mut items = try_with_capacity(spheres.len())?;
         let item = |(id, sphere)| build_item(&frame, id, sphere);
-        spheres.par_iter().enumerate().map(item).collect_into_vec(&mut items);
+        let mut items = try_collect_parallel(spheres.par_iter().enumerate().map(item))?;
         Ok(Self::of_tree(Bvh8::new(&mut items, cancel)?, frame, level))
     }
 
@@ -183,8 +184,6 @@ impl CpuBvh {
 
     /// A record of each leaf, from the ids of its spheres.
     fn per_leaf<T: Send>(&self, record: impl Fn(&[u32; WIDTH]) -> T + Sync + Send) -> Result<Vec<T>> {
-        let mut records = try_with_capacity(self.tree.ids.len())?;
-        self.tree.ids.par_iter().map(record).collect_into_vec(&mut records);
-        Ok(records)
+        try_collect_parallel(self.tree.ids.par_iter().map(record))
     }
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
+
 use super::accel::{CpuBvh, TREE_FROM, bvh_bytes};
 use super::collector::Resolved;
 use super::query::kind::RayQuery;
@@ -26,7 +28,7 @@ use crate::query::results::Tally;
 use crate::records::{NO_SPHERE, Ray, RayAttributes, Sphere};
 use crate::runtime::cancel::CancelToken;
 use crate::runtime::map_tasks;
-use crate::runtime::memory::{self, try_collect};
+use crate::runtime::memory::{self, try_zeroed};
 use crate::runtime::prefetch::prefetch;
 
 /// Rays per task: enough to hide the cost of a task, few enough for an even distribution.
@@ -92,8 +94,13 @@ impl CpuScene {
     }
 
     fn of(set: SphereSet<'_>, bvh: Option<CpuBvh>, level: SimdLevel, tree_from: usize, pairwise: bool) -> Result<Self> {
+        // In parts, because a core alone cannot use the memory's bandwidth.
+        const PART: usize = 1 << 16;
+        let mut spheres = try_zeroed(set.spheres.len())?;
+        let parts = spheres.par_chunks_mut(PART).zip(set.spheres.par_chunks(PART));
+        parts.for_each(|(part, from)| part.copy_from_slice(from));
         Ok(Self {
-            spheres: try_collect(set.spheres.iter().copied())?,
+            spheres,
             attributes: set.attributes,
             bvh: bvh.map(OnceLock::from).unwrap_or_default(),
             undecided: AtomicUsize::new(0),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use rayon::iter::IndexedParallelIterator;
 
 use crate::error::{Error, Result};
 
@@ -65,6 +66,13 @@ pub(crate) fn try_zeroed<T: Zeroable>(count: usize) -> Result<Vec<T>> {
 pub(crate) fn try_collect<T>(records: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut list = try_with_capacity(records.len())?;
     list.extend(records);
+    Ok(list)
+}
+
+/// [`try_collect`] in parallel.
+pub(crate) fn try_collect_parallel<T: Send>(records: impl IndexedParallelIterator<Item = T>) -> Result<Vec<T>> {
+    let mut list = try_with_capacity(records.len())?;
+    records.collect_into_vec(&mut list);
     Ok(list)
 }
 

@@ -16,7 +16,7 @@ use crate::intersect::motion::{RelativeMotion, Target};
 use crate::intersect::surface::{PerpendicularFoot, add_subtract};
 use crate::query::policy::{Query, check_same_length};
 use crate::records::{Hit, Ray, Sphere};
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::try_collect_parallel;
 
 /// Attributes of a hit, from [`Hit::attributes`] or [`Scene::attributes`].
 ///
@@ -149,12 +149,10 @@ impl Scene {
             return Err(Error::record("hit", index as u64, "id", hits[index].id, "the scene has no such sphere"));
         }
         let ray_attributes = self.with_motion(rays.ray_attributes, query);
-        let mut list = try_with_capacity(hits.len())?;
         let one = |(i, hit): (usize, &Hit)| match (rays.ray(i), self.host.target(hit.id, &ray_attributes.of(i))) {
             (Some(ray), Some(target)) => Attributes::of(hit, &ray, &target),
             _ => Attributes::MISS,
         };
-        hits.par_iter().enumerate().map(one).collect_into_vec(&mut list);
-        Ok(list)
+        try_collect_parallel(hits.par_iter().enumerate().map(one))
     }
 }

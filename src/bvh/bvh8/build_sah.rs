@@ -30,8 +30,10 @@ const MEDIAN_DEPTH: usize = 48;
 /// Above this number of spheres, the two sides of a split are built in parallel.
 const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 
-/// Minimum number of spheres for which the bins of one split are filled in parallel.
-const PARALLEL_BINNING_SPHERES: usize = 1 << 15;
+/// Minimum number of spheres for which one split runs in parallel, in parts of [`PART_SPHERES`].
+const PARALLEL_SPHERES: usize = 1 << 15;
+
+const PART_SPHERES: usize = 1 << 12;
 
 impl BuildItem {
     fn position(&self) -> Vec3A {
@@ -48,7 +50,7 @@ impl BuildItem {
     }
 }
 
-/// Reduces all items with `add`, in parallel from [`PARALLEL_BINNING_SPHERES`] items on. `join` combines partial results.
+/// Reduces all items with `add`, in parallel from [`PARALLEL_SPHERES`] items on. `join` combines partial results.
 fn fold_items<T: Clone + Send + Sync>(
     items: &[BuildItem],
     none: &T,
@@ -60,14 +62,14 @@ fn fold_items<T: Clone + Send + Sync>(
         items.iter().for_each(|item| add(&mut sum, item));
         sum
     };
-    if items.len() < PARALLEL_BINNING_SPHERES {
+    if items.len() < PARALLEL_SPHERES {
         return sum(items);
     }
     let both = |mut a: T, b: T| {
         join(&mut a, &b);
         a
     };
-    items.par_chunks(PARALLEL_BINNING_SPHERES / 8).map(sum).reduce(|| none.clone(), both)
+    items.par_chunks(PART_SPHERES).map(sum).reduce(|| none.clone(), both)
 }
 
 /// Bounds and number of the items in one bin of an axis.
@@ -97,8 +99,20 @@ impl BinGrid {
 
     #[inline(always)]
     fn bins_of(&self, item: &BuildItem) -> [usize; 3] {
-        ((item.position() - self.low) * self.scale).to_array().map(|x| (x as usize).min(BINS - 1))
+        ((item.position() - self.low) * self.scale).to_array().map(bin_of)
     }
+
+    #[inline(always)]
+    fn bin_on(&self, axis: usize, item: &BuildItem) -> usize {
+        bin_of((item.center[axis] - self.low[axis]) * self.scale[axis])
+    }
+}
+
+/// The integer part of a number below [`BINS`]. The sum has the exponent of [`BINS`], so that its first mantissa bits are the integer part. A
+/// conversion would take a dozen instructions for numbers out of range.
+#[inline(always)]
+fn bin_of(x: f32) -> usize {
+    (x + BINS as f32).to_bits() as usize >> (f32::MANTISSA_DIGITS - 1 - BINS.ilog2()) & (BINS - 1)
 }
 
 /// Best split by the surface area heuristic: axis, and the first bin of the right side. Each side has at least `least` items.
@@ -128,6 +142,53 @@ fn best_split(bins: &Bins, grid: &BinGrid, least: usize) -> Option<(usize, usize
     best.1
 }
 
+/// Moves the items that belong to the left side to the front; returns their number.
+fn partition(items: &mut [BuildItem], is_left: impl Fn(&BuildItem) -> bool) -> usize {
+    let mut at = 0;
+    for i in 0..items.len() {
+        // Branch-free, because the branch would be unpredictable.
+        let left = is_left(&items[i]);
+        items.swap(at, i);
+        at += usize::from(left);
+    }
+    at
+}
+
+/// Like [`partition`], in parallel from [`PARALLEL_SPHERES`] items on: first each part by itself, then the runs of items on the wrong side of
+/// the whole change places.
+fn partition_parts(items: &mut [BuildItem], is_left: impl Fn(&BuildItem) -> bool + Sync) -> usize {
+    if items.len() < PARALLEL_SPHERES {
+        return partition(items, is_left);
+    }
+    let lefts: Vec<usize> = items.par_chunks_mut(PART_SPHERES).map(|part| partition(part, &is_left)).collect();
+    let at = lefts.iter().sum::<usize>();
+    let (mut wrong_lefts, mut wrong_rights) = (Vec::new(), Vec::new());
+    let mut place = 0;
+    for (part, left) in items.chunks_mut(PART_SPHERES).zip(lefts) {
+        let (lefts, rights) = part.split_at_mut(left);
+        wrong_lefts.push(&mut lefts[left.min(at.saturating_sub(place))..]);
+        let wrong = rights.len().min(at.saturating_sub(place + left));
+        place += left + rights.len();
+        wrong_rights.push(&mut rights[..wrong]);
+    }
+    // There are as many on one side as on the other.
+    let mut pairs = Vec::new();
+    let mut rights = wrong_rights.into_iter();
+    let mut right: &mut [BuildItem] = &mut [];
+    for mut left in wrong_lefts {
+        while !left.is_empty() {
+            if right.is_empty() {
+                let Some(next) = rights.next() else { break };
+                right = next;
+            }
+            let count = left.len().min(right.len());
+            pairs.extend(left.split_off_mut(..count).zip(right.split_off_mut(..count)));
+        }
+    }
+    pairs.into_par_iter().for_each(|(left, right)| left.swap_with_slice(right));
+    at
+}
+
 /// Splits items in two; returns the number of items on the left side.
 fn split(items: &mut [BuildItem], depth: usize) -> usize {
     let count = items.len();
@@ -135,7 +196,8 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
         let around = |b: &mut Bounds, item: &BuildItem| *b = b.join(Bounds::point(item.position()));
         let grid = BinGrid::new(&fold_items(items, &Bounds::EMPTY, around, |a, b| *a = a.join(*b)));
         let add = |bins: &mut Bins, item: &BuildItem| {
-            let bounds = item.bounds();
+            let (c, r) = (item.position(), Vec3A::splat(item.padded_radius));
+            let bounds = Bounds { low: c - r, high: c + r };
             for (row, place) in bins.iter_mut().zip(grid.bins_of(item)) {
                 let bin = &mut row[place];
                 bin.bounds = bin.bounds.join(bounds);
@@ -149,14 +211,7 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
         };
         let least = if depth < MIN_PART_DEPTH { 1 } else { (count / 32).max(MIN_PART_SPHERES) };
         if let Some((axis, first_right)) = best_split(&fold_items(items, &NO_BINS, add, join), &grid, least) {
-            let mut at = 0;
-            for i in 0..count {
-                // Branch-free, because the branch would be unpredictable.
-                let left = grid.bins_of(&items[i])[axis] < first_right;
-                items.swap(at, i);
-                at += usize::from(left);
-            }
-            return at;
+            return partition_parts(items, |item| grid.bin_on(axis, item) < first_right);
         }
     }
     let at = (count / 2).next_multiple_of(WIDTH);
@@ -212,5 +267,33 @@ impl Bvh8 {
         let tree = collapse(&root, inner, items, cancel)?;
         debug_assert_eq!(tree.check(items.len()), Ok(()));
         Ok(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BuildItem, PARALLEL_SPHERES, partition_parts};
+
+    #[test]
+    fn parts_move_all_items_of_the_left_side_to_the_front() {
+        let count = PARALLEL_SPHERES as u32 * 3 + 5;
+        let scattered = |id: u32| id.wrapping_mul(0x9e37_79b9) >> 16;
+        let left_sides: [&(dyn Fn(u32) -> bool + Sync); 6] = [
+            &|id| scattered(id) < 20_000,
+            &|id| scattered(id) < 100,
+            &|id| id < count / 3,
+            &|id| id > count / 3,
+            &|_| true,
+            &|_| false,
+        ];
+        for (number, is_left) in left_sides.into_iter().enumerate() {
+            let mut items: Vec<_> = (0..count).map(|id| BuildItem { id, ..BuildItem::default() }).collect();
+            let at = partition_parts(&mut items, |item| is_left(item.id));
+            assert_eq!(at, (0..count).filter(|&id| is_left(id)).count(), "{number}");
+            let wrong = items.iter().enumerate().position(|(place, item)| is_left(item.id) != (place < at));
+            assert_eq!(wrong, None, "{number}: {at} of {count} on the left");
+            items.sort_unstable_by_key(|item| item.id);
+            assert!((0..count).eq(items.iter().map(|item| item.id)), "{number}: items were lost");
+        }
     }
 }

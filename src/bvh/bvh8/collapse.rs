@@ -3,15 +3,17 @@
 //! The costs are those of Ylitie et al. 2017, Efficient incoherent ray traversal on GPUs through compressed wide BVHs: the least total
 //! surface area of wide nodes, by dynamic programming from the leaves up. The leaves are given, so only nodes cost anything.
 
+use std::iter;
+
 use bytemuck::Zeroable;
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, Leaf8, WIDTH};
+use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, ChildRef, Leaf8, WIDTH};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_collect_parallel, try_with_capacity};
 
 #[derive(Clone, Copy, Zeroable)]
 struct BinaryNode {
@@ -106,16 +108,29 @@ fn divide(costs: &[Costs; 2], slots: usize) -> (f32, usize) {
     best
 }
 
-/// The wide nodes so far. Leaves are numbered as they are emitted.
+/// Depth of the subtrees that become wide nodes in parallel, at most 64 of them.
+const PART_DEPTH: usize = 3;
+
+/// The wide nodes of a part of the tree. Nodes and leaves are numbered as they are emitted.
 struct WideBuilder<'a> {
     inner: &'a [Inner],
     nodes: Vec<Bvh8Node>,
     /// Items of each leaf: the first, and the number.
     leaves: Vec<(u32, u32)>,
     depth: usize,
+    /// Depth from which subtrees are other parts: each with the node and the slot that refer to it.
+    end: usize,
+    below: Vec<(BinaryNode, usize, usize)>,
 }
 
-impl WideBuilder<'_> {
+impl<'a> WideBuilder<'a> {
+    /// The wide nodes of a subtree whose root is at depth `depth`.
+    fn of(inner: &'a [Inner], subtree: BinaryNode, depth: usize, end: usize) -> Self {
+        let mut part = Self { inner, nodes: Vec::new(), leaves: Vec::new(), depth, end, below: Vec::new() };
+        part.node(subtree, depth);
+        part
+    }
+
     fn costs(&self, node: &BinaryNode) -> Costs {
         if node.is_leaf() { [0.0; WIDTH - 1] } else { self.inner[node.first as usize].costs }
     }
@@ -144,10 +159,13 @@ impl WideBuilder<'_> {
         let mut parts = Vec::with_capacity(WIDTH);
         self.fill_slots(subtree, WIDTH, &mut parts);
         let mut children = [(Bounds::EMPTY, Child::NOTHING); WIDTH];
-        for (child, part) in children.iter_mut().zip(&parts) {
+        for (i, (child, part)) in children.iter_mut().zip(&parts).enumerate() {
             let reference = if part.is_leaf() {
                 self.leaves.push((part.first, part.count));
                 (self.leaves.len() - 1) as u32 | Child::LEAF
+            } else if depth + 1 == self.end {
+                self.below.push((*part, number, i));
+                0
             } else {
                 self.node(*part, depth + 1)
             };
@@ -158,19 +176,61 @@ impl WideBuilder<'_> {
     }
 }
 
+/// The number of the list that contains element `i` of all lists, and its place there. `starts` has the first element of each list.
+fn locate(starts: &[usize], i: usize) -> (usize, usize) {
+    let list = starts.partition_point(|&start| start <= i) - 1;
+    (list, i - starts[list])
+}
+
+/// The first element of each list in all lists, and the number of all.
+fn starts(lengths: impl Iterator<Item = usize>) -> (Vec<usize>, usize) {
+    let mut count = 0;
+    let start = |length| {
+        count += length;
+        count - length
+    };
+    (lengths.map(start).collect(), count)
+}
+
 /// Makes the tree of a binary BVH. The items are in leaf order.
 pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], cancel: &CancelToken) -> Result<Bvh8> {
-    let (nodes, leaves) = (try_with_capacity(items.len() / 40 + 1)?, try_with_capacity(items.len() / 7 + 1)?);
-    let mut wide = WideBuilder { inner: &inner, nodes, leaves, depth: 0 };
-    wide.node(root.node, 1);
-    let WideBuilder { mut nodes, leaves: ranges, depth, .. } = wide;
+    let mut top = WideBuilder::of(&inner, root.node, 1, PART_DEPTH);
+    let below = std::mem::take(&mut top.below);
+    let part = |(subtree, ..): &(BinaryNode, usize, usize)| WideBuilder::of(&inner, *subtree, PART_DEPTH, usize::MAX);
+    let parts: Vec<_> = below.par_iter().map(part).collect();
+    let depth = parts.iter().fold(top.depth, |depth, part| depth.max(part.depth));
+    let (mut nodes, ranges): (Vec<_>, Vec<_>) =
+        iter::once(top).chain(parts).map(|part| (part.nodes, part.leaves)).unzip();
     drop(inner);
     cancel.check()?;
-    nodes.par_iter_mut().for_each(Bvh8Node::order_children);
-    let (mut leaves, mut ids) = (try_with_capacity(ranges.len())?, try_with_capacity(ranges.len())?);
-    let leaf = |&(first, count): &(u32, u32)| Leaf8::new(&items[first as usize..][..count as usize]);
-    ranges.par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
-    Ok(Bvh8 { nodes, leaves, ids, depth })
+    let (node_starts, node_count) = starts(nodes.iter().map(Vec::len));
+    let (leaf_starts, leaf_count) = starts(ranges.iter().map(Vec::len));
+    for ((_, number, slot), &start) in below.iter().zip(&node_starts[1..]) {
+        nodes[0][*number].children[*slot] = Child(start as u32);
+    }
+    let node = |i| {
+        let (part, place) = locate(&node_starts, i);
+        let mut node: Bvh8Node = nodes[part][place];
+        for child in &mut node.children {
+            child.0 += match child.kind() {
+                ChildRef::Node(_) => node_starts[part] as u32,
+                ChildRef::Leaf(_) => leaf_starts[part] as u32,
+                ChildRef::Nothing => 0,
+            };
+        }
+        node.order_children();
+        node
+    };
+    let all = try_collect_parallel((0..node_count).into_par_iter().map(node))?;
+    drop(nodes);
+    let leaf = |i| {
+        let (part, place) = locate(&leaf_starts, i);
+        let (first, count) = ranges[part][place];
+        Leaf8::new(&items[first as usize..][..count as usize])
+    };
+    let (mut leaves, mut ids) = (try_with_capacity(leaf_count)?, try_with_capacity(leaf_count)?);
+    (0..leaf_count).into_par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
+    Ok(Bvh8 { nodes: all, leaves, ids, depth })
 }
 
 impl Leaf8 {

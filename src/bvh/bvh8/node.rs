@@ -5,6 +5,7 @@
 //! the error of every intersection method. The ray's share is added when the ray is tested against the box.
 
 use glam::Vec3A;
+use rayon::prelude::*;
 
 use crate::runtime::prefetch::prefetch_address;
 
@@ -115,18 +116,21 @@ impl Bvh8 {
         self.nodes.iter().map(boxes).sum::<f32>() / Bounds { low, high }.area()
     }
 
-    /// Refits all boxes bottom-up. `leaf` returns the corners of a leaf's box.
-    pub(crate) fn refit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2]) {
+    /// Refits all boxes: those of leaves in parallel, then those of nodes bottom-up. `leaf` returns the corners of a leaf's box.
+    pub(crate) fn refit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2] + Sync) {
+        self.nodes.par_iter_mut().for_each(|node| {
+            for place in 0..WIDTH {
+                if let ChildRef::Leaf(number) = node.children[place].kind() {
+                    node.set_slot(place, leaf(number));
+                }
+            }
+        });
         // A node precedes its descendants.
         for number in (0..self.nodes.len()).rev() {
             for place in 0..WIDTH {
-                let corners = match self.nodes[number].children[place].kind() {
-                    ChildRef::Node(below) => self.nodes[below].corners(),
-                    ChildRef::Leaf(number) => leaf(number),
-                    ChildRef::Nothing => continue,
-                };
-                for (faces, corner) in self.nodes[number].bounds.iter_mut().zip(corners) {
-                    faces.iter_mut().zip(corner).for_each(|(face, x)| face[place] = x);
+                if let ChildRef::Node(below) = self.nodes[number].children[place].kind() {
+                    let corners = self.nodes[below].corners();
+                    self.nodes[number].set_slot(place, corners);
                 }
             }
         }
@@ -137,6 +141,12 @@ impl Bvh8Node {
     pub(crate) fn slot(&self, i: usize) -> Bounds {
         let [low, high] = self.bounds.each_ref().map(|faces| Vec3A::new(faces[0][i], faces[1][i], faces[2][i]));
         Bounds { low, high }
+    }
+
+    fn set_slot(&mut self, i: usize, corners: [[f32; 3]; 2]) {
+        for (faces, corner) in self.bounds.iter_mut().zip(corners) {
+            faces.iter_mut().zip(corner).for_each(|(face, x)| face[i] = x);
+        }
     }
 
     /// Lower and upper corner of the union of its boxes.

@@ -7,7 +7,7 @@ use crate::bvh::gpu_frame::GpuFrame;
 use crate::error::Result;
 use crate::records::Sphere;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::try_with_capacity;
+use crate::runtime::memory::{try_collect_parallel, try_with_capacity};
 
 /// Bits of a Morton code per axis.
 const BITS: u32 = 21;
@@ -152,13 +152,11 @@ impl QBvh4 {
     pub(crate) fn new(spheres: &[Sphere], frame: &GpuFrame, cancel: &CancelToken) -> Result<Self> {
         let center = |sphere: &Sphere| frame.sphere(sphere).0;
         let grid = MortonGrid::new(frame);
-        let mut keys: Vec<Key> = try_with_capacity(spheres.len())?;
         let key = |(place, sphere)| (grid.key(center(sphere)), place as u32);
-        spheres.par_iter().enumerate().map(key).collect_into_vec(&mut keys);
+        let mut keys: Vec<Key> = try_collect_parallel(spheres.par_iter().enumerate().map(key))?;
         keys.par_sort_unstable();
         let root = SortedSpheres { spheres, frame, keys: &keys, cancel }.build_node(0, keys.len())?;
-        let mut order = try_with_capacity(keys.len())?;
-        keys.par_iter().map(|(_, place)| *place).collect_into_vec(&mut order);
+        let order = try_collect_parallel(keys.par_iter().map(|(_, place)| *place))?;
         drop(keys);
         let (nodes, levels) = collapse(&root, cancel)?;
         let tree = Self { nodes, order, levels };
