@@ -147,7 +147,7 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
             let rows: Vec<usize> = (0..observers.len()).filter(|at| !observers[*at].is_nan()).collect();
             let valid: Vec<DVec3> = rows.iter().map(|at| observers[*at]).collect();
             let found = &mut found[..valid.len()];
-            sum.shade(&device, reference.as_ref(), &lighting, &valid, found)?;
+            sum.shade(&device, reference.as_ref(), &lighting, &valid, |at| (piece * PIECE + rows[at]) as u64, found)?;
             sum.inside.add(&interiors, |at| piece * PIECE + rows[at], &valid, found)?;
             sum.skipped += (observers.len() - valid.len()) as u64;
             let mut all = vec![ShadowFlux::MISS; observers.len()];
@@ -199,9 +199,9 @@ impl ShadowTotals {
         reference: Option<&Device>,
         lighting: &Lighting,
         observers: &[DVec3],
+        row: impl Fn(usize) -> u64,
         found: &mut [Shadow],
     ) -> Result<()> {
-        let first = self.kinds.iter().sum();
         let (start, cpu) = (Instant::now(), ProcessTime::now());
         device.shadows_into(lighting, observers, found)?;
         self.elapsed += start.elapsed();
@@ -210,7 +210,7 @@ impl ShadowTotals {
             self.kinds[shadow.kind as usize] += 1;
         }
         if let Some(reference) = reference {
-            self.difference.add(first, found, &reference.shadows(lighting, observers)?);
+            self.difference.add(row, found, &reference.shadows(lighting, observers)?);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::frame::CpuFrame;
 use super::traverse::moving_leaf::MovingLeaf8;
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::bvh::bvh8::build_sah::build_bytes;
-use crate::bvh::bvh8::node::{BuildItem, Bvh8, Leaf8, WIDTH, leaf_slots, tree_bytes};
+use crate::bvh::bvh8::node::{BuildItem, Bvh8, Leaf8, MIN_PARALLEL, WIDTH, leaf_slots, tree_bytes};
 use crate::error::Result;
 use crate::intersect::motion::{half_span, midpoint};
 use crate::math::float::U;
@@ -84,10 +84,10 @@ impl CpuBvh {
             let used = items.iter().take_while(|item| item.is_some()).count();
             Leaf8::new(&items.map(Option::unwrap_or_default)[..used]).0
         };
-        let leaves = try_collect_parallel(self.tree.ids.par_iter().map(leaf))?;
+        let leaves = try_collect_parallel(self.tree.ids.par_iter().with_min_len(MIN_PARALLEL).map(leaf))?;
         let (nodes, ids) = (
-            try_collect_parallel(self.tree.nodes.par_iter().copied())?,
-            try_collect_parallel(self.tree.ids.par_iter().copied())?,
+            try_collect_parallel(self.tree.nodes.par_iter().with_min_len(8 * MIN_PARALLEL).copied())?,
+            try_collect_parallel(self.tree.ids.par_iter().with_min_len(8 * MIN_PARALLEL).copied())?,
         );
         set.cancel.check()?;
         let mut tree = Bvh8 { nodes, ids, leaves: Vec::new(), depth: self.tree.depth };
@@ -184,6 +184,6 @@ impl CpuBvh {
 
     /// A record of each leaf, from the ids of its spheres.
     fn per_leaf<T: Send>(&self, record: impl Fn(&[u32; WIDTH]) -> T + Sync + Send) -> Result<Vec<T>> {
-        try_collect_parallel(self.tree.ids.par_iter().map(record))
+        try_collect_parallel(self.tree.ids.par_iter().with_min_len(MIN_PARALLEL).map(record))
     }
 }

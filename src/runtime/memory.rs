@@ -1,5 +1,6 @@
 //! Available memory, checked before it is used: a system that has overcommitted its memory kills programs without a message.
 
+use std::collections::TryReserveError;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,10 +50,19 @@ pub(crate) fn check_within(what: &'static str, asked: u64, allowed: u64, device:
 /// An empty list with capacity for `count` records. If the allocation fails, this returns an error and does not abort.
 pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
-    match list.try_reserve_exact(count) {
-        Ok(()) => Ok(list),
-        Err(e) => Err(Error::OutOfMemory { device: "this machine".into(), message: e.to_string() }),
-    }
+    list.try_reserve_exact(count).map_err(out_of_memory)?;
+    Ok(list)
+}
+
+fn out_of_memory(error: TryReserveError) -> Error {
+    Error::OutOfMemory { device: "this machine".into(), message: error.to_string() }
+}
+
+/// Appends a record. If the allocation fails, this returns an error and does not abort.
+pub(crate) fn try_append<T>(list: &mut Vec<T>, record: T) -> Result<()> {
+    list.try_reserve(1).map_err(out_of_memory)?;
+    list.push(record);
+    Ok(())
 }
 
 /// `count` records of zeros, which take memory when they are written. If the allocation fails, this returns an error and does not abort.

@@ -25,8 +25,8 @@ const DISTANT: f64 = 1e9;
 
 /// The bounding ball of all bodies: the centre of their AABB, and the distance to the farthest surface. A ball of radius 1 at the origin if
 /// there are no bodies.
-fn bounds(bodies: &[Body]) -> Ball {
-    let balls = || bodies.iter().flat_map(Body::bounding_balls);
+fn bounds(bodies: &[&Body]) -> Ball {
+    let balls = || bodies.iter().flat_map(|body| body.bounding_balls());
     let low = balls().fold(DVec3::INFINITY, |low, ball| low.min(ball.center - ball.radius));
     let high = balls().fold(DVec3::NEG_INFINITY, |high, ball| high.max(ball.center + ball.radius));
     let center = 0.5 * low + 0.5 * high;
@@ -34,14 +34,30 @@ fn bounds(bodies: &[Body]) -> Ball {
     if center.is_finite() && radius > 0.0 { Ball { center, radius } } else { Ball { center: DVec3::ZERO, radius: 1.0 } }
 }
 
+/// The visible bodies without a ground; if none is visible, all.
+fn shown(bodies: &[Body]) -> Vec<&Body> {
+    let shown: Vec<&Body> = bodies.iter().filter(|body| body.visible && !body.is_ground).collect();
+    if shown.is_empty() { bodies.iter().filter(|body| !body.is_ground).collect() } else { shown }
+}
+
 impl Body {
-    /// A ground below bodies: a huge sphere, level where it touches the lowest of them, as seen along `up`. If there are no bodies, it
-    /// touches the origin.
+    /// A ground below bodies: a huge sphere, level where it touches the lowest visible one of them, as seen along `up`. If there are no bodies,
+    /// it touches the origin.
     pub fn ground(below: &[Body], up: DVec3, color: Color) -> Self {
-        let Ball { center, radius } = bounds(below);
+        let below = shown(below);
+        let Ball { center, radius } = bounds(&below);
         let up = up.normalize_or(DVec3::Z);
-        let lowest = |ball: Ball| (ball.center - center).dot(up) - ball.radius;
-        let least = below.iter().flat_map(Body::bounding_balls).map(lowest).fold(f64::INFINITY, f64::min);
+        let lowest = |body: &&Body| {
+            let reach = |ball: &Ball| match body.polar_radius {
+                Some(polar) => {
+                    let along = body.pole.normalize_or(DVec3::Z).dot(up);
+                    (ball.radius * (1.0 - along * along).max(0.0).sqrt()).hypot(polar * along)
+                }
+                None => ball.radius,
+            };
+            body.balls.iter().map(|ball| (ball.center - center).dot(up) - reach(ball)).fold(f64::INFINITY, f64::min)
+        };
+        let least = below.iter().map(lowest).fold(f64::INFINITY, f64::min);
         let height = if least.is_finite() { least } else { 0.0 };
         let sphere = Ball { center: center + up * (height - GROUND * radius), radius: GROUND * radius };
         Self { is_ground: true, ..Self::new("ground", vec![sphere], vec![color]) }
@@ -61,7 +77,7 @@ impl LightSource {
         if !(0.0..=170.0).contains(&diameter_deg) {
             return usage(format!("light: diameter_deg is {diameter_deg}: it must be between 0 and 170"));
         }
-        let Ball { center, radius } = bounds(bodies);
+        let Ball { center, radius } = bounds(&bodies.iter().collect::<Vec<_>>());
         let distance = DISTANT * radius;
         let ball = Ball {
             center: center + distance * toward.normalize_or(DVec3::Z),
@@ -72,10 +88,10 @@ impl LightSource {
 }
 
 impl Camera {
-    /// A perspective camera that shows all bodies in a picture of this size, from a little above them. The light comes over its shoulder,
+    /// A perspective camera that shows all visible bodies but a ground in a picture of this size, from a little above them. The light comes over its shoulder,
     /// so that shadows fall to the side. `up` points up in the picture.
     pub fn framing(bodies: &[Body], light: &LightSource, up: DVec3, size: [u32; 2]) -> Self {
-        let Ball { center, radius } = bounds(bodies);
+        let Ball { center, radius } = bounds(&shown(bodies));
         let up = up.normalize_or(DVec3::Z);
         let toward = light.ball.center - center;
         let level = (toward - toward.dot(up) * up).normalize_or(up.any_orthonormal_vector());

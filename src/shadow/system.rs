@@ -153,6 +153,8 @@ pub struct System {
     camera: Camera,
     picture: PictureOptions,
     unit: Option<String>,
+    /// The direction up if the camera is [framed](System::framed).
+    framed: Option<DVec3>,
 }
 
 /// Maximum number of spheres in a system: 12 GiB of memory.
@@ -174,11 +176,20 @@ impl System {
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the name of the invalid value, the value and the allowed range.
     pub fn new(light: LightSource, bodies: Vec<Body>, camera: Camera, picture: PictureOptions) -> Result<Self> {
-        let system = Self { light, bodies, camera, picture, unit: None };
+        let system = Self { light, bodies, camera, picture, unit: None, framed: None };
         check_picture(&system.picture)?;
         check_camera(&system.camera)?;
         check_bodies(&system.light, &system.bodies, Some(&system.camera))?;
         Ok(system)
+    }
+
+    /// A system whose camera [shows all bodies](Camera::framing), also after [`with_picture`](Self::with_picture) with another size.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn framed(light: LightSource, bodies: Vec<Body>, up: DVec3, picture: PictureOptions) -> Result<Self> {
+        let camera = Camera::framing(&bodies, &light, up, picture.size);
+        Ok(Self { framed: Some(up), ..Self::new(light, bodies, camera, picture)? })
     }
 
     /// The light.
@@ -234,7 +245,9 @@ impl System {
     /// The errors of [`System::new`].
     pub fn with_picture(self, picture: PictureOptions) -> Result<Self> {
         check_picture(&picture)?;
-        Ok(Self { picture, ..self })
+        let framing = |up| Camera::framing(&self.bodies, &self.light, up, picture.size);
+        let camera = self.framed.map_or(self.camera, framing);
+        Ok(Self { picture, camera, ..self })
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! `tests/data/instructions.tsv` contains the counts per ray, and the compiler that built the measured program. Branches and caches are
 //! Callgrind's simulations: a predictor that is simpler than a processor's, and a first-level cache of 32 KiB. The test fails if a
-//! workload takes over 3 % more instructions, 50 % more mispredictions or 10 % more misses, or if the mispredictions of all workloads rise
-//! by 4 % in the median, and also if they fall so much, so that the gain is recorded. To update the counts, find out why they changed, run
+//! workload takes over 3 % more instructions, 40 % more mispredictions or 50 % more misses, or the median of all over 4 % more, and also if they
+//! take so much less, so that the gain is recorded. To update the counts, find out why they changed, run
 //! `UMBRACAST_BLESS=1 cargo test --release -p umbracast --test integration instructions`
 //! and commit the file with the reason. Callgrind does not support AVX-512: the counts are for AVX2 and SSE2. The workloads are in
 //! `crates/bench`; they run on one thread.
@@ -16,18 +16,17 @@ use std::process::Command;
 use umbracast_testing::folder::Folder;
 use umbracast_testing::{compiler, root};
 
-/// The counts: their names in the table, Callgrind's events that add up to each, the maximum relative difference from the stored count,
-/// and a difference that is always allowed. Where code and memory lie changes from build to build, and mispredictions and cache misses with it.
-const COUNTS: [(&str, &[&str], f64, f64); 3] = [
-    ("instructions", &["Ir"], 0.03, 0.0),
-    // The simulated predictor chooses its entries by addresses: the same code in another place has up to 26 % more or fewer, but 2 % in
-    // the median of all workloads. An unpredictable branch in the leaf test adds 6 % to the median.
-    ("mispredictions", &["Bcm", "Bim"], 0.5, 0.5),
-    ("cache misses", &["D1mr", "D1mw"], 0.1, 0.3),
+/// The counts: their names in the table, Callgrind's events that add up to each, the maximum relative difference from the stored count, a
+/// difference that is always allowed, and the maximum of the median difference of all workloads. Where code and memory lie changes from
+/// build to build, and mispredictions and cache misses of single workloads with it, but hardly their median.
+const COUNTS: [(&str, &[&str], f64, f64, f64); 3] = [
+    ("instructions", &["Ir"], 0.03, 0.0, 0.03),
+    // The simulated predictor chooses its entries by addresses: the same code in another place has up to 26 % more or fewer, but 2 % in the
+    // median. An unpredictable branch in the leaf test adds 6 % to the median.
+    ("mispredictions", &["Bcm", "Bim"], 0.4, 0.5, 0.04),
+    // Lists that lie on each other's sets of the cache take up to 43 % more, but 1 % in the median.
+    ("cache misses", &["D1mr", "D1mw"], 0.5, 0.3, 0.04),
 ];
-
-/// The maximum median of the workloads' relative differences of mispredictions.
-const MEDIAN_MISPREDICTIONS: f64 = 0.04;
 
 /// Caches of 32 KiB and 1 MiB, whatever the machine has.
 const SIMULATED: [&str; 5] =
@@ -136,7 +135,7 @@ fn no_workload_takes_more_instructions_than_recorded() {
     );
     let mut different = String::new();
     for ((name, before), (_, now)) in kept.iter().zip(&counted) {
-        for ((before, now), (count, _, slack, always)) in before.iter().zip(now).zip(COUNTS) {
+        for ((before, now), (count, _, slack, always, _)) in before.iter().zip(now).zip(COUNTS) {
             let more = now - before;
             if more.abs() > slack * before + always {
                 let what = if more > 0.0 { "slower" } else { "faster: update the counts" };
@@ -146,13 +145,14 @@ fn no_workload_takes_more_instructions_than_recorded() {
         }
     }
     for level in ["AVX2", "SSE2"] {
-        let rows = kept.iter().zip(&counted).filter(|((name, _), _)| name.starts_with(level));
-        let mut changes: Vec<f64> = rows.map(|((_, before), (_, now))| now[1] / before[1] - 1.0).collect();
-        changes.sort_by(f64::total_cmp);
-        let median = changes[changes.len() / 2];
-        if median.abs() > MEDIAN_MISPREDICTIONS {
-            different +=
-                &format!("  {level}: mispredictions of all workloads, {:+.1} % in the median\n", 100.0 * median);
+        for (i, (count, .., most)) in COUNTS.iter().enumerate() {
+            let rows = kept.iter().zip(&counted).filter(|((name, _), _)| name.starts_with(level));
+            let mut changes: Vec<f64> = rows.map(|((_, before), (_, now))| now[i] / before[i] - 1.0).collect();
+            changes.sort_by(f64::total_cmp);
+            let median = changes[changes.len() / 2];
+            if median.abs() > *most {
+                different += &format!("  {level}: {:+.1} % {count} in the median of all workloads\n", 100.0 * median);
+            }
         }
     }
     if !same_compiler {

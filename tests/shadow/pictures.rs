@@ -134,6 +134,31 @@ fn ground(system: &System, ball: Ball, x: u32, y: u32) -> Option<DVec3> {
     (b * b > a * c).then(|| camera.position - direction * ((b + (b * b - a * c).sqrt()) / a))
 }
 
+/// A camera near a large sphere: in camera space the centre is far away, and the distance to the surface is a small difference.
+#[test]
+fn distances_near_a_large_sphere_are_those_of_the_cpu() {
+    let planet = Body::new("planet", vec![Ball::new([0.0, 0.0, -6371.0], 6371.0)], vec![Color::WHITE]);
+    let light = LightSource::new("sun", Ball::new([0.0, 1e8, 3e7], 7e5));
+    let picture = PictureOptions { size: [80, 45], samples: 1, ..PictureOptions::default() };
+    for height in [0.0017, 1.3, 30.0] {
+        for lens in [Lens::Perspective { field_of_view_deg: 60.0 }, Lens::Orthographic { width: 4.0 * height }] {
+            let position = DVec3::new(0.0, 0.0, height);
+            let camera = Camera { position, target: position + DVec3::new(0.0, 1.0, -0.5), up: DVec3::Z, lens };
+            let system = System::new(light.clone(), vec![planet.clone()], camera, picture.clone()).unwrap();
+            let expected = cpu().render(&system, None).unwrap();
+            for device in devices() {
+                let found = device.render(&system, None).unwrap();
+                // At the horizon a ray may hit on one device only.
+                let both = |(found, expected): &(&f32, &f32)| found.is_finite() && expected.is_finite();
+                for (found, expected) in found.t.iter().zip(&expected.t).filter(both) {
+                    let apart = (found - expected).abs() / expected;
+                    assert!(apart < 1e-5, "{height} {lens:?} on {}: {apart:e}", device.name());
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn casts_and_receives_control_shadows() {
     let system = crowded(Lens::Perspective { field_of_view_deg: 40.0 }, 6.0);

@@ -12,7 +12,7 @@ pub(super) const PROMISED: [f64; 2] = [1e-4, 1e-3];
 pub(super) struct Difference {
     /// Allowed difference of fractions.
     pub(super) promised: f64,
-    /// Largest difference of two fractions, and its observer.
+    /// Largest difference of two fractions, and the row of its observer.
     pub(super) fraction: f64,
     fraction_at: Option<u64>,
     fractions_beyond: u64,
@@ -22,11 +22,11 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    pub(super) fn add(&mut self, first: u64, found: &[Shadow], expected: &[Shadow]) {
-        for (at, (found, expected)) in (first..).zip(found.iter().zip(expected)) {
+    pub(super) fn add(&mut self, row: impl Fn(usize) -> u64, found: &[Shadow], expected: &[Shadow]) {
+        for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
             let apart = (found.fraction - expected.fraction).abs();
             if apart.is_nan() || apart > self.fraction {
-                (self.fraction, self.fraction_at) = (apart, Some(at));
+                (self.fraction, self.fraction_at) = (apart, Some(row(at)));
             }
             self.fractions_beyond += u64::from(apart.is_nan() || apart > self.promised);
             self.kinds += u64::from(found.kind != expected.kind);
@@ -65,7 +65,7 @@ mod tests {
         let shadow = |fraction, kind| Shadow { fraction, kind };
         let broken = |a: Shadow, b: Shadow| {
             let mut difference = Difference { promised: 1e-4, ..Difference::default() };
-            difference.add(7, &[Shadow::LIT, a], &[Shadow::LIT, b]);
+            difference.add(|at| [2, 7][at], &[Shadow::LIT, a], &[Shadow::LIT, b]);
             difference.broken()
         };
         use ShadowKind::{Antumbra, Lit, Penumbra, Umbra};

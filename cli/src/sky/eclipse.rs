@@ -153,10 +153,11 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
         || args.size.is_some()
         || args.sidecar.is_some()
         || args.fov.is_some()
+        || args.corona == Corona::Off
         || args.caption
         || args.frames.is_some();
     if let Some((path, _)) = output.filter(|_| needs_picture) {
-        let message = "--view, --size, --fov, --caption, --frames and --sidecar are for a picture, .png";
+        let message = "--view, --size, --fov, --caption, --corona, --frames and --sidecar are for a picture, .png";
         return Err(match is_standard_stream(path) {
             true => Error::Usage(format!("{message}: add --format png")),
             false => Error::bad_file(path, message),

@@ -53,7 +53,7 @@ impl FieldOfView {
             Self::Fill => {
                 let no_body = || Error::Usage("--fov fill: the camera aims at no body".into());
                 let half = half_angle(system).ok_or_else(no_body)?;
-                (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees()
+                (2.0 * (MARGIN * half.tan() * (height / width).max(1.0)).atan()).to_degrees().min(170.0)
             }
         };
         let lens = Lens::Perspective { field_of_view_deg: degrees };

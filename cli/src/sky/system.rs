@@ -99,6 +99,14 @@ impl SystemArgs {
     fn sources(&self) -> Result<Vec<VectorSource>> {
         let own_name = |name: &str| name.split('@').next().unwrap_or("").trim().to_lowercase();
         let is_given = |name: &str| self.vectors.iter().any(|(other, _)| own_name(other) == own_name(name));
+        for (option, given) in [("--vectors", &self.vectors), ("--radius", &self.radius)] {
+            let twice = |(i, one): (usize, &(String, String))| {
+                given[..i].iter().any(|(name, _)| own_name(name) == own_name(&one.0))
+            };
+            if let Some((name, _)) = given.iter().enumerate().find(|one| twice(*one)).map(|(_, one)| one) {
+                return Err(Error::Usage(format!("{option} is given twice for {}", quoted(&own_name(name)))));
+            }
+        }
         let number = |(name, text): &(String, String)| {
             let bad = || format!("--radius of {} is '{}': expected a number of km", quoted(name), quoted(text));
             text.trim().parse::<f64>().map_err(|_| Error::Usage(bad()))

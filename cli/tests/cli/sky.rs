@@ -723,7 +723,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse --list 2024 -o list.csv --corona off", "--corona"),
         (
             "eclipse 2024-04-08 -o p.csv --view moon",
-            "--view, --size, --fov, --caption, --frames and --sidecar are for a picture, .png",
+            "--view, --size, --fov, --caption, --corona, --frames and --sidecar are for a picture, .png",
         ),
         ("eclipse 2024-04-08 -o p.jpg", "supported is .png and .csv and .json"),
         ("eclipse 2024-04-08 -o - --json", "--json and `-o -` would both write to standard output"),

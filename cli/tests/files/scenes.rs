@@ -1,7 +1,7 @@
 //! Scenes made easy: colours per sphere, a distant light, a ground, an automatic camera, transparency, normals, depth, ambient occlusion.
 
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Body, Picture, System};
+use umbracast::shadow::{Body, Picture, PictureOptions, System};
 use umbracast_files::parse_system;
 
 use umbracast_testing::cpu;
@@ -25,6 +25,38 @@ target = [0, 0, 0]
 up = [0, 0, 1]
 width = 4
 "##;
+
+/// The automatic camera follows the size of the picture, and shows visible bodies.
+#[test]
+fn the_automatic_camera_shows_all_bodies_at_any_size() {
+    let folder = Folder::new();
+    let text = "unit = \"m\"\n[light]\ndirection = [1, 2, 3]\n[[body]]\nspheres = [[-3,0,0,1],[3,0,0,1],[0,3,0,1],[0,-3,0,1]]\n";
+    let hidden = "[[body]]\ncenter = [0, 0, 1000]\nradius = 1\nvisible = false\n";
+    let of_file = |more: &str| parse_system(&format!("{text}{more}"), &folder.path("s.toml")).unwrap();
+    let size = [100, 400];
+    let options = PictureOptions { size, ..of_file("").picture().clone() };
+    let [resized, beside] = [of_file(""), of_file(hidden)].map(|one| one.with_picture(options.clone()).unwrap());
+    let picture = cpu().render(&resized, None).unwrap();
+    for id in 0..4 {
+        assert!(picture.id.iter().filter(|&&seen| seen == id).count() > 100, "sphere {id} is not in view");
+    }
+    let in_file = of_file(&format!("[picture]\nsize = {size:?}\n"));
+    assert_eq!((resized.camera(), beside.camera()), (in_file.camera(), in_file.camera()));
+}
+
+/// The ground touches a flattened body where its surface is lowest, not the ball around it.
+#[test]
+fn the_ground_touches_spheroids() {
+    let folder = Folder::new();
+    for (pole, lowest) in [([0.0, 0.0, 1.0], -0.2), ([1.0, 0.0, 0.0], -1.0), ([0.0, 1.0, 1.0], -(0.52_f64.sqrt()))] {
+        let text = format!(
+            "unit = \"m\"\nground = true\n[light]\ndirection = [0, 0, 1]\n[[body]]\ncenter = [0, 0, 0]\nradius = 1\npolar_radius = 0.2\npole = {pole:?}\n"
+        );
+        let system = parse_system(&text, &folder.path("s.toml")).unwrap();
+        let ground = system.bodies()[1].balls[0];
+        assert!((ground.center.z + ground.radius - lowest).abs() < 1e-9, "{pole:?}: {ground:?}");
+    }
+}
 
 #[test]
 fn spheres_have_the_colors_of_their_columns() {

@@ -87,15 +87,10 @@ fn system_of(text: &str, path: &Path) -> Result<(System, SystemFiles)> {
     let scene = Scene::new(path, file.unit(), file.light, file.body, file.ground, file.camera.as_ref(), true)?;
     let table = file.picture;
     let defaults = PictureOptions::default();
-    let size = table.size.unwrap_or(defaults.size);
-    let camera = match file.camera {
-        Some(camera) => camera_of(path, &camera)?,
-        None => Camera::framing(scene.without_ground(), &scene.light, DVec3::Z, size),
-    };
     let transparent = table.background.as_deref() == Some("transparent");
     let background = table.background.filter(|_| !transparent);
     let picture = PictureOptions {
-        size,
+        size: table.size.unwrap_or(defaults.size),
         samples: table.samples.unwrap_or(defaults.samples),
         exposure: table.exposure.unwrap_or(defaults.exposure),
         ambient: table.ambient.unwrap_or(defaults.ambient),
@@ -104,7 +99,11 @@ fn system_of(text: &str, path: &Path) -> Result<(System, SystemFiles)> {
         transparent,
         stars: table.stars.unwrap_or(defaults.stars),
     };
-    let system = System::new(scene.light, scene.bodies, camera, picture).map_err(|e| in_file(path, e))?;
+    let system = match file.camera {
+        Some(camera) => System::new(scene.light, scene.bodies, camera_of(path, &camera)?, picture),
+        None => System::framed(scene.light, scene.bodies, DVec3::Z, picture),
+    };
+    let system = system.map_err(|e| in_file(path, e))?;
     Ok((system.with_unit(file.unit.unwrap_or_default()), scene.files))
 }
 
@@ -174,7 +173,6 @@ struct Scene {
     light: LightSource,
     /// The bodies. The last one may be the ground.
     bodies: Vec<Body>,
-    has_ground: bool,
     /// The sphere files and textures.
     files: SystemFiles,
 }
@@ -205,16 +203,11 @@ impl Scene {
             Some(Ground::Shown(true)) => Some(GROUND_COLOR.into()),
             Some(Ground::Table(table)) => Some(table.color.unwrap_or_else(|| GROUND_COLOR.into())),
         };
-        let has_ground = ground.is_some();
         if let Some(ground) = ground {
             let up = camera.map_or(DVec3::Z, |camera| camera.up.into());
             bodies.push(Body::ground(&bodies, up, color(path, "ground: color", &ground)?));
         }
-        Ok(Self { light, bodies, has_ground, files })
-    }
-
-    fn without_ground(&self) -> &[Body] {
-        &self.bodies[..self.bodies.len() - usize::from(self.has_ground)]
+        Ok(Self { light, bodies, files })
     }
 }
 

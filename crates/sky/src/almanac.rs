@@ -192,7 +192,7 @@ impl Sky {
         let mut found = Vec::new();
         for planet in [SkyBody::Mercury, SkyBody::Venus] {
             for middle in conjunctions(&self.ephemeris, planet, first.plus(-DAY), end.plus(DAY))? {
-                let motion = Motion::around(&self.ephemeris, planet, middle, self.options)?;
+                let motion = Motion::around(&self.ephemeris, planet, middle, self.options, apparent)?;
                 found.extend(Transit::from_motion(motion, planet, self.options.radii, self.options.delta_t));
             }
         }
@@ -221,7 +221,7 @@ impl Sky {
     fn eclipse(&self, candidate: Candidate) -> Result<Option<Eclipse>> {
         let SkyOptions { delta_t, radii, lunar_rule, .. } = self.options;
         let middle = closest_approach(&self.ephemeris, SkyBody::Moon, candidate.body, candidate.mean)?;
-        let motion = Motion::around(&self.ephemeris, SkyBody::Moon, middle, self.options)?;
+        let motion = Motion::around(&self.ephemeris, SkyBody::Moon, middle, self.options, apparent)?;
         Ok(match candidate.body {
             EclipseBody::Solar => {
                 SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))

@@ -29,6 +29,15 @@ pub(crate) fn apparent_of(ephemeris: &Ephemeris, time: Time, position: impl Fn(f
     Ok(aberrated(retarded(earth.position, now, position)?, earth.velocity))
 }
 
+/// The [`apparent`] position of a body with its distance in the frame of the moving Earth, which is longer by a factor of 1 + n·β: up to 38 km
+/// for the Moon. From such positions those of observers may be subtracted.
+pub(crate) fn in_earth_frame(ephemeris: &Ephemeris, body: SkyBody, time: Time) -> Result<DVec3> {
+    let now = time.tdb_seconds();
+    let earth = ephemeris.barycentric(SkyBody::Earth, now)?;
+    let seen = retarded(earth.position, now, |tdb_seconds| Ok(ephemeris.barycentric(body, tdb_seconds)?.position))?;
+    Ok(turned(seen, earth.velocity) * seen.length())
+}
+
 /// The vector from an observer to a body: where the light left the body that arrives at the observer at `now`, in seconds of TDB.
 pub(crate) fn retarded(observer: DVec3, now: f64, position: impl Fn(f64) -> Result<DVec3>) -> Result<DVec3> {
     let mut light_time = 0.0;
@@ -43,11 +52,14 @@ pub(crate) fn retarded(observer: DVec3, now: f64, position: impl Fn(f64) -> Resu
 
 /// Turns a vector by the aberration at an observer's velocity in km/s (special relativity). Its length stays.
 pub(crate) fn aberrated(vector: DVec3, velocity: DVec3) -> DVec3 {
+    turned(vector, velocity).normalize() * vector.length()
+}
+
+/// The direction of a vector in the frame of an observer with this velocity in km/s. Its length is that of the vector there relative to here.
+fn turned(vector: DVec3, velocity: DVec3) -> DVec3 {
     let beta = velocity / LIGHT;
-    let length = vector.length();
-    let direction = vector / length;
+    let direction = vector / vector.length();
     let inverse_gamma = (1.0 - beta.length_squared()).sqrt();
     let along = direction.dot(beta);
-    let turned = direction * inverse_gamma + beta * (1.0 + along / (1.0 + inverse_gamma));
-    turned.normalize() * length
+    direction * inverse_gamma + beta * (1.0 + along / (1.0 + inverse_gamma))
 }

@@ -6,7 +6,7 @@
 use glam::DVec3;
 
 use crate::almanac::SkyOptions;
-use crate::apparent::{LIGHT, apparent};
+use crate::apparent::LIGHT;
 use crate::bodies::SkyBody;
 use crate::ephemeris::Ephemeris;
 use crate::error::Result;
@@ -31,8 +31,9 @@ pub(crate) struct Motion {
     pub(crate) rate: f64,
     /// Whether altitudes are raised by refraction.
     refraction: bool,
-    /// Its mean velocity in km/s, for light time to places on the surface.
+    /// Their mean velocities in km/s, for light time to places.
     moon_velocity: DVec3,
+    sun_velocity: DVec3,
 }
 
 /// A place, in the axes that rotate with the Earth.
@@ -85,11 +86,18 @@ impl Seen {
 }
 
 impl Motion {
-    /// The motion of the Sun and of `body`, the Moon or a planet, around `middle`. ΔT is constant during it.
+    /// The motion of the Sun and of `body`, the Moon or a planet, around `middle`, by positions from the centre of the Earth. ΔT is constant during
+    /// it.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) if the span extends beyond the ephemeris.
-    pub(crate) fn around(ephemeris: &Ephemeris, body: SkyBody, middle: Time, options: SkyOptions) -> Result<Self> {
+    pub(crate) fn around(
+        ephemeris: &Ephemeris,
+        body: SkyBody,
+        middle: Time,
+        options: SkyOptions,
+        position: impl Fn(&Ephemeris, SkyBody, Time) -> Result<DVec3>,
+    ) -> Result<Self> {
         let delta_t = options.delta_t.seconds_at(middle);
         let mut moon = [DVec3::ZERO; SIZE];
         let mut sun = [DVec3::ZERO; SIZE];
@@ -97,8 +105,8 @@ impl Motion {
             let angle = std::f64::consts::PI * (k as f64 + 0.5) / SIZE as f64;
             let time = middle.plus(HALF_SPAN * angle.cos());
             let axes = Orientation::at(time, delta_t).true_from_gcrs;
-            let moon_there = axes * apparent(ephemeris, body, time)?;
-            let sun_there = axes * apparent(ephemeris, SkyBody::Sun, time)?;
+            let moon_there = axes * position(ephemeris, body, time)?;
+            let sun_there = axes * position(ephemeris, SkyBody::Sun, time)?;
             for j in 0..SIZE {
                 let weight = if j == 0 { 1.0 } else { 2.0 } / SIZE as f64 * (j as f64 * angle).cos();
                 moon[j] += moon_there * weight;
@@ -117,6 +125,7 @@ impl Motion {
             rate,
             refraction: options.refraction,
             moon_velocity: moon[1] / HALF_SPAN,
+            sun_velocity: sun[1] / HALF_SPAN,
         })
     }
 
@@ -153,10 +162,17 @@ impl Motion {
         turned(vector, -(self.sidereal_time + self.rate * seconds))
     }
 
-    /// The Moon as seen from `place`: its light arrives there before it arrives at the centre of the Earth.
+    /// The Moon as seen from a place on the Earth: its light arrives there before it arrives at the centre of the Earth.
     #[inline]
     pub(crate) fn moon_from(&self, place: DVec3, moon: DVec3) -> DVec3 {
         moon + self.moon_velocity * (place.dot(moon) / (moon.length() * LIGHT))
+    }
+
+    /// Sun and Moon in space as seen from any point, also behind the Moon. The positions must be those in the frame of the Earth.
+    pub(crate) fn bodies_from(&self, point: DVec3, seconds: f64) -> (DVec3, DVec3) {
+        let from = |body: DVec3, velocity: DVec3| body + velocity * ((body.length() - body.distance(point)) / LIGHT);
+        let (sun, moon) = self.positions(seconds);
+        (from(sun, self.sun_velocity), from(moon, self.moon_velocity))
     }
 
     /// Sun and Moon as seen from a place.

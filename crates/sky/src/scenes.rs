@@ -361,7 +361,7 @@ impl Sky {
     /// Latitudes are planetographic (normal to the ellipsoid of [`SkyBody::radii_km`]), longitudes positive to the east.
     ///
     /// # Errors
-    /// As for [`system_toml_with`](Self::system_toml_with).
+    /// As for [`system_toml_with`](Self::system_toml_with), and if the body is not among `bodies`: nothing would hide the Sun at night.
     pub fn place_in_system(
         &self,
         body: SkyBody,
@@ -371,6 +371,12 @@ impl Sky {
         vectors: &[BodyVectors],
         light_time: &LightTime,
     ) -> Result<DVec3> {
+        if !bodies.contains(&body) {
+            let name = body.name();
+            return Err(Error::InvalidArgument(format!(
+                "{name} is not among the bodies: it would not hide the Sun from its places at night. Add {name} to them"
+            )));
+        }
         self.system_positions(time, bodies, vectors, light_time)?.of_place(body, place)
     }
 

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use umbracast::shadow::{Ball, ShadowRow, Spheroid};
 
 use crate::almanac::Sky;
+use crate::apparent::in_earth_frame;
 use crate::bodies::SkyBody;
 use crate::delta_t::DeltaT;
 use crate::ephemeris::State;
@@ -387,7 +388,7 @@ impl Sunlight {
         numbers.dedup();
         let span = |number: i64| {
             let middle = Time::from_tt_seconds((number as f64 + 0.5) * 2.0 * HALF_SPAN);
-            let motion = Motion::around(sky.ephemeris(), SkyBody::Moon, middle, sky.options())?;
+            let motion = Motion::around(sky.ephemeris(), SkyBody::Moon, middle, sky.options(), in_earth_frame)?;
             let now = Orientation::at(middle, delta_t.seconds_at(middle));
             let from_teme = DMat3::from_rotation_z(now.sidereal_time - now.mean_time_1982);
             Ok((number, Span { motion, from_gcrs: now.true_from_gcrs, from_teme }))
@@ -409,7 +410,7 @@ impl Sunlight {
                 let time = path.start.plus(seconds);
                 let (span, seconds) = self.span(time);
                 let observer = span.from_gcrs * position;
-                let km = observer.distance(span.motion.moon_from(observer, span.motion.positions(seconds).1));
+                let km = observer.distance(span.motion.bodies_from(observer, seconds).1);
                 if km < self.moon_km - 1e-3 {
                     let (object, time) = (self.name_of(trajectory), time.text(0, self.delta_t));
                     let why =
@@ -482,11 +483,11 @@ impl Sunlight {
 
     fn place(&self, time: Time, position: DVec3, row: &mut ShadowRow) {
         let (span, seconds) = self.span(time);
-        let (sun, moon) = span.motion.positions(seconds);
         let (equator, pole) = SkyBody::Earth.radii_km();
         row.observer = span.from_gcrs * position;
+        let (sun, moon) = span.motion.bodies_from(row.observer, seconds);
         row.light = Ball { center: sun, radius: self.sun_km };
-        let moon = Ball { center: span.motion.moon_from(row.observer, moon), radius: self.moon_km };
+        let moon = Ball { center: moon, radius: self.moon_km };
         row.bodies.clear();
         row.bodies.extend([Spheroid::new([0.0; 3], equator, pole, DVec3::Z), moon.into()]);
     }

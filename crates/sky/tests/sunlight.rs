@@ -575,13 +575,31 @@ fn the_moon_hides_the_sun_at_the_contacts_of_a_solar_eclipse() {
         for (found, expected) in [moon[0].begins, moon[1].begins, moon[1].ends, moon[2].ends].iter().zip(&expected) {
             let apart = start.plus(*found).seconds_since(*expected);
             println!("{date}: {apart:.4} s");
-            assert!(apart.abs() < 0.02, "{date}: {apart}");
+            // Circumstances subtract the place from a distance in the barycentric frame: up to 16 m, or 0.03 s.
+            assert!(apart.abs() < 0.04, "{date}: {apart}");
         }
         // In the middle of totality nothing is left of the Sun.
         let middle = (0.5 * (moon[1].begins + moon[1].ends) / 60.0) as usize;
         let row = |_: usize, row: &mut ShadowRow| sunlight.row(0, middle, row);
         let seen = cpu().shadows_by_row(1, &row).unwrap()[0].shadow;
         assert_eq!(seen.kind, inner);
+    }
+}
+
+/// Points 15 km inside and outside the Moon's umbra, 122 km above its surface, from the geometric positions of Sun and Moon in the barycentric frame,
+/// where the shadow needs 0.4 ms to the points. At the quarters the Moon's distance in that frame is 39 km less than in the Earth's.
+#[test]
+fn objects_near_the_moon_are_in_its_shadow_at_the_quarters() {
+    let sky = Sky::new(SkyOptions::default());
+    for (position, expected) in
+        [([-9_336.130, -346_784.986, -189_824.518], Umbra), ([-9_247.310, -343_738.051, -188_156.425], ShadowKind::Lit)]
+    {
+        let time = instant("2025-03-22T12:16:00Z");
+        let state = TrajectoryState { time, position: position.into(), velocity: None };
+        let path = Trajectory::new("orbiter", Frame::Itrf, vec![state]).unwrap();
+        let sunlight = Sunlight::new(&sky, &[path]).unwrap();
+        let row = |_: usize, row: &mut ShadowRow| sunlight.row(0, 0, row);
+        assert_eq!(cpu().shadows_by_row(1, &row).unwrap()[0].shadow.kind, expected);
     }
 }
 

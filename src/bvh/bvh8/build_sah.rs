@@ -31,7 +31,7 @@ const MEDIAN_DEPTH: usize = 48;
 const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 
 /// Minimum number of spheres for which one split runs in parallel, in parts of [`PART_SPHERES`].
-const PARALLEL_SPHERES: usize = 1 << 15;
+const PARALLEL_SPLIT_SPHERES: usize = 1 << 15;
 
 const PART_SPHERES: usize = 1 << 12;
 
@@ -50,7 +50,7 @@ impl BuildItem {
     }
 }
 
-/// Reduces all items with `add`, in parallel from [`PARALLEL_SPHERES`] items on. `join` combines partial results.
+/// Reduces all items with `add`, in parallel from [`PARALLEL_SPLIT_SPHERES`] items on. `join` combines partial results.
 fn fold_items<T: Clone + Send + Sync>(
     items: &[BuildItem],
     none: &T,
@@ -62,7 +62,7 @@ fn fold_items<T: Clone + Send + Sync>(
         items.iter().for_each(|item| add(&mut sum, item));
         sum
     };
-    if items.len() < PARALLEL_SPHERES {
+    if items.len() < PARALLEL_SPLIT_SPHERES {
         return sum(items);
     }
     let both = |mut a: T, b: T| {
@@ -101,15 +101,11 @@ impl BinGrid {
     fn bins_of(&self, item: &BuildItem) -> [usize; 3] {
         ((item.position() - self.low) * self.scale).to_array().map(bin_of)
     }
-
-    #[inline(always)]
-    fn bin_on(&self, axis: usize, item: &BuildItem) -> usize {
-        bin_of((item.center[axis] - self.low[axis]) * self.scale[axis])
-    }
 }
 
-/// The integer part of a number below [`BINS`]. The sum has the exponent of [`BINS`], so that its first mantissa bits are the integer part. A
-/// conversion would take a dozen instructions for numbers out of range.
+/// The integer part of a number from 0 to 15.9998, and some bin for any other. The sum has the exponent of [`BINS`], so that its first
+/// mantissa bits are the integer part (that of the next integer, if the sum is rounded up to it). A conversion would take a dozen
+/// instructions for numbers out of range.
 #[inline(always)]
 fn bin_of(x: f32) -> usize {
     (x + BINS as f32).to_bits() as usize >> (f32::MANTISSA_DIGITS - 1 - BINS.ilog2()) & (BINS - 1)
@@ -154,32 +150,32 @@ fn partition(items: &mut [BuildItem], is_left: impl Fn(&BuildItem) -> bool) -> u
     at
 }
 
-/// Like [`partition`], in parallel from [`PARALLEL_SPHERES`] items on: first each part by itself, then the runs of items on the wrong side of
+/// Like [`partition`], in parallel from [`PARALLEL_SPLIT_SPHERES`] items on: first each part by itself, then the runs of items on the wrong side of
 /// the whole change places.
 fn partition_parts(items: &mut [BuildItem], is_left: impl Fn(&BuildItem) -> bool + Sync) -> usize {
-    if items.len() < PARALLEL_SPHERES {
+    if items.len() < PARALLEL_SPLIT_SPHERES {
         return partition(items, is_left);
     }
-    let lefts: Vec<usize> = items.par_chunks_mut(PART_SPHERES).map(|part| partition(part, &is_left)).collect();
-    let at = lefts.iter().sum::<usize>();
+    let counts: Vec<usize> = items.par_chunks_mut(PART_SPHERES).map(|part| partition(part, &is_left)).collect();
+    let at = counts.iter().sum::<usize>();
     let (mut wrong_lefts, mut wrong_rights) = (Vec::new(), Vec::new());
     let mut place = 0;
-    for (part, left) in items.chunks_mut(PART_SPHERES).zip(lefts) {
-        let (lefts, rights) = part.split_at_mut(left);
-        wrong_lefts.push(&mut lefts[left.min(at.saturating_sub(place))..]);
-        let wrong = rights.len().min(at.saturating_sub(place + left));
-        place += left + rights.len();
-        wrong_rights.push(&mut rights[..wrong]);
+    for (part, count) in items.chunks_mut(PART_SPHERES).zip(counts) {
+        let (front, back) = part.split_at_mut(count);
+        wrong_lefts.push(&mut front[count.min(at.saturating_sub(place))..]);
+        let wrong = back.len().min(at.saturating_sub(place + count));
+        place += count + back.len();
+        wrong_rights.push(&mut back[..wrong]);
     }
-    // There are as many on one side as on the other.
     let mut pairs = Vec::new();
     let mut rights = wrong_rights.into_iter();
     let mut right: &mut [BuildItem] = &mut [];
     for mut left in wrong_lefts {
         while !left.is_empty() {
-            if right.is_empty() {
-                let Some(next) = rights.next() else { break };
-                right = next;
+            while right.is_empty() {
+                // There are as many on one side as on the other.
+                right =
+                    rights.next().expect("an item on the left side has one on the right side to change places with");
             }
             let count = left.len().min(right.len());
             pairs.extend(left.split_off_mut(..count).zip(right.split_off_mut(..count)));
@@ -196,6 +192,7 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
         let around = |b: &mut Bounds, item: &BuildItem| *b = b.join(Bounds::point(item.position()));
         let grid = BinGrid::new(&fold_items(items, &Bounds::EMPTY, around, |a, b| *a = a.join(*b)));
         let add = |bins: &mut Bins, item: &BuildItem| {
+            // Only for costs: without the allowance for rounding.
             let (c, r) = (item.position(), Vec3A::splat(item.padded_radius));
             let bounds = Bounds { low: c - r, high: c + r };
             for (row, place) in bins.iter_mut().zip(grid.bins_of(item)) {
@@ -211,7 +208,8 @@ fn split(items: &mut [BuildItem], depth: usize) -> usize {
         };
         let least = if depth < MIN_PART_DEPTH { 1 } else { (count / 32).max(MIN_PART_SPHERES) };
         if let Some((axis, first_right)) = best_split(&fold_items(items, &NO_BINS, add, join), &grid, least) {
-            return partition_parts(items, |item| grid.bin_on(axis, item) < first_right);
+            let (low, scale) = (grid.low[axis], grid.scale[axis]);
+            return partition_parts(items, |item| bin_of((item.center[axis] - low) * scale) < first_right);
         }
     }
     let at = (count / 2).next_multiple_of(WIDTH);
@@ -239,6 +237,7 @@ fn build_subtree(
         return Ok(build_set(items, first, inner));
     }
     let at = split(items, depth);
+    debug_assert!((1..count).contains(&at), "{at} of {count}");
     let (lefts, rights) = inner.split(most_inner_nodes(at, depth + 1));
     let (left, right) = items.split_at_mut(at);
     let build_left = || build_subtree(left, lefts, first, depth + 1, cancel);
@@ -272,11 +271,11 @@ impl Bvh8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BuildItem, PARALLEL_SPHERES, partition_parts};
+    use super::{BuildItem, PARALLEL_SPLIT_SPHERES, partition_parts};
 
     #[test]
     fn parts_move_all_items_of_the_left_side_to_the_front() {
-        let count = PARALLEL_SPHERES as u32 * 3 + 5;
+        let count = PARALLEL_SPLIT_SPHERES as u32 * 3 + 5;
         let scattered = |id: u32| id.wrapping_mul(0x9e37_79b9) >> 16;
         let left_sides: [&(dyn Fn(u32) -> bool + Sync); 6] = [
             &|id| scattered(id) < 20_000,

@@ -13,7 +13,7 @@ use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, ChildRef, Leaf8, WID
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
-use crate::runtime::memory::{try_collect_parallel, try_with_capacity};
+use crate::runtime::memory::{try_append, try_collect_parallel, try_with_capacity};
 
 #[derive(Clone, Copy, Zeroable)]
 struct BinaryNode {
@@ -118,17 +118,18 @@ struct WideBuilder<'a> {
     /// Items of each leaf: the first, and the number.
     leaves: Vec<(u32, u32)>,
     depth: usize,
-    /// Depth from which subtrees are other parts: each with the node and the slot that refer to it.
+    /// Depth from which subtrees are other parts.
     end: usize,
+    /// Those subtrees, with the node and the slot that refer to each.
     below: Vec<(BinaryNode, usize, usize)>,
 }
 
 impl<'a> WideBuilder<'a> {
     /// The wide nodes of a subtree whose root is at depth `depth`.
-    fn of(inner: &'a [Inner], subtree: BinaryNode, depth: usize, end: usize) -> Self {
+    fn of(inner: &'a [Inner], subtree: BinaryNode, depth: usize, end: usize) -> Result<Self> {
         let mut part = Self { inner, nodes: Vec::new(), leaves: Vec::new(), depth, end, below: Vec::new() };
-        part.node(subtree, depth);
-        part
+        part.node(subtree, depth)?;
+        Ok(part)
     }
 
     fn costs(&self, node: &BinaryNode) -> Costs {
@@ -152,27 +153,28 @@ impl<'a> WideBuilder<'a> {
     }
 
     /// Emits the node that a subtree becomes, and all nodes below; returns its index.
-    fn node(&mut self, subtree: BinaryNode, depth: usize) -> u32 {
+    fn node(&mut self, subtree: BinaryNode, depth: usize) -> Result<u32> {
         self.depth = self.depth.max(depth);
         let number = self.nodes.len();
-        self.nodes.push(Bvh8Node::of(&[]));
-        let mut parts = Vec::with_capacity(WIDTH);
-        self.fill_slots(subtree, WIDTH, &mut parts);
+        try_append(&mut self.nodes, Bvh8Node::of(&[]))?;
+        let mut roots = Vec::with_capacity(WIDTH);
+        self.fill_slots(subtree, WIDTH, &mut roots);
         let mut children = [(Bounds::EMPTY, Child::NOTHING); WIDTH];
-        for (i, (child, part)) in children.iter_mut().zip(&parts).enumerate() {
-            let reference = if part.is_leaf() {
-                self.leaves.push((part.first, part.count));
+        for (i, (child, root)) in children.iter_mut().zip(&roots).enumerate() {
+            let reference = if root.is_leaf() {
+                try_append(&mut self.leaves, (root.first, root.count))?;
                 (self.leaves.len() - 1) as u32 | Child::LEAF
             } else if depth + 1 == self.end {
-                self.below.push((*part, number, i));
+                self.below.push((*root, number, i));
+                // Until the place of the part is known.
                 0
             } else {
-                self.node(*part, depth + 1)
+                self.node(*root, depth + 1)?
             };
-            *child = (part.bounds(), Child(reference));
+            *child = (root.bounds(), Child(reference));
         }
-        self.nodes[number] = Bvh8Node::of(&children[..parts.len()]);
-        number as u32
+        self.nodes[number] = Bvh8Node::of(&children[..roots.len()]);
+        Ok(number as u32)
     }
 }
 
@@ -184,20 +186,23 @@ fn locate(starts: &[usize], i: usize) -> (usize, usize) {
 
 /// The first element of each list in all lists, and the number of all.
 fn starts(lengths: impl Iterator<Item = usize>) -> (Vec<usize>, usize) {
-    let mut count = 0;
-    let start = |length| {
+    let (mut starts, mut count) = (Vec::new(), 0);
+    for length in lengths {
+        starts.push(count);
         count += length;
-        count - length
-    };
-    (lengths.map(start).collect(), count)
+    }
+    (starts, count)
 }
 
 /// Makes the tree of a binary BVH. The items are in leaf order.
 pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], cancel: &CancelToken) -> Result<Bvh8> {
-    let mut top = WideBuilder::of(&inner, root.node, 1, PART_DEPTH);
+    let mut top = WideBuilder::of(&inner, root.node, 1, PART_DEPTH)?;
     let below = std::mem::take(&mut top.below);
-    let part = |(subtree, ..): &(BinaryNode, usize, usize)| WideBuilder::of(&inner, *subtree, PART_DEPTH, usize::MAX);
-    let parts: Vec<_> = below.par_iter().map(part).collect();
+    let part = |(subtree, ..): &(BinaryNode, usize, usize)| {
+        cancel.check()?;
+        WideBuilder::of(&inner, *subtree, PART_DEPTH, usize::MAX)
+    };
+    let parts: Vec<_> = below.par_iter().map(part).collect::<Result<_>>()?;
     let depth = parts.iter().fold(top.depth, |depth, part| depth.max(part.depth));
     let (mut nodes, ranges): (Vec<_>, Vec<_>) =
         iter::once(top).chain(parts).map(|part| (part.nodes, part.leaves)).unzip();
@@ -267,10 +272,7 @@ impl Bvh8Node {
             order: [0; 8],
         };
         for (i, (bounds, child)) in children.iter().enumerate() {
-            for axis in 0..3 {
-                node.bounds[0][axis][i] = bounds.low[axis];
-                node.bounds[1][axis][i] = bounds.high[axis];
-            }
+            node.set_slot(i, [bounds.low.to_array(), bounds.high.to_array()]);
             node.children[i] = *child;
         }
         node

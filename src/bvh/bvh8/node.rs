@@ -12,6 +12,9 @@ use crate::runtime::prefetch::prefetch_address;
 /// Boxes per node, and spheres per leaf.
 pub(crate) const WIDTH: usize = 8;
 
+/// Minimum number of nodes or leaves for which a refit uses other threads: waking them takes several µs.
+pub(crate) const MIN_PARALLEL: usize = 128;
+
 /// Maximum number of nodes on a path from the root to a leaf, see `build_sah.rs`.
 pub(crate) const MAX_DEPTH: usize = 81;
 
@@ -112,13 +115,15 @@ impl Bvh8 {
     pub(crate) fn cost(&self) -> f32 {
         // The AABB of an empty slot is inverted, and has no area.
         let boxes = |node: &Bvh8Node| -> f32 { (0..WIDTH).map(|i| node.slot(i).area()).sum() };
+        // In parts of one size, so that the sum does not depend on the number of threads.
+        let parts = self.nodes.par_chunks(1 << 12).map(|nodes| nodes.iter().map(boxes).sum::<f32>());
         let [low, high] = self.corners().map(Vec3A::from_array);
-        self.nodes.iter().map(boxes).sum::<f32>() / Bounds { low, high }.area()
+        parts.collect::<Vec<_>>().iter().sum::<f32>() / Bounds { low, high }.area()
     }
 
     /// Refits all boxes: those of leaves in parallel, then those of nodes bottom-up. `leaf` returns the corners of a leaf's box.
     pub(crate) fn refit(&mut self, leaf: impl Fn(usize) -> [[f32; 3]; 2] + Sync) {
-        self.nodes.par_iter_mut().for_each(|node| {
+        self.nodes.par_iter_mut().with_min_len(MIN_PARALLEL).for_each(|node| {
             for place in 0..WIDTH {
                 if let ChildRef::Leaf(number) = node.children[place].kind() {
                     node.set_slot(place, leaf(number));
@@ -143,7 +148,7 @@ impl Bvh8Node {
         Bounds { low, high }
     }
 
-    fn set_slot(&mut self, i: usize, corners: [[f32; 3]; 2]) {
+    pub(super) fn set_slot(&mut self, i: usize, corners: [[f32; 3]; 2]) {
         for (faces, corner) in self.bounds.iter_mut().zip(corners) {
             faces.iter_mut().zip(corner).for_each(|(face, x)| face[i] = x);
         }

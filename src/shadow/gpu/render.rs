@@ -41,7 +41,7 @@ impl Bodies {
     /// Prepares the bodies of a picture: lists if they are short and precise, otherwise a BVH. Returns the reason if this GPU cannot render
     /// the picture.
     fn new(gpu: &GpuEngine, picture: &PreparedPicture) -> Result<std::result::Result<Self, CpuFallback>> {
-        if let Some(lists) = ReceiverLists::new(picture)?.filter(ReceiverLists::are_precise) {
+        if let Some(lists) = ReceiverLists::new(picture)?.filter(|lists| lists.are_precise(picture)) {
             return Ok(Ok(Self::Lists(lists)));
         }
         // The low parts of positions need the error terms that the probe checks.

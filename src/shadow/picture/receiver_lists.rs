@@ -6,8 +6,9 @@ use glam::DMat3;
 use rayon::prelude::*;
 
 use super::cull::{self, SQUARES, may_shade};
-use super::prepared::{Culling, PreparedPicture};
+use super::prepared::{Culling, PreparedBall, PreparedPicture};
 use super::tiles::Grid;
+use crate::batch::raygen::projection::Projection;
 use crate::error::Result;
 use crate::runtime::memory::{self, try_reserve, try_with_capacity};
 use crate::shadow::ball::Ball;
@@ -91,9 +92,19 @@ impl ReceiverLists {
         Ok(Some(Self { receivers, occluders, shapes, tiles: *tiles, words }))
     }
 
-    /// Whether f32 is precise enough for all pairs: no small occluder is near the surface of a large receiver.
-    pub(crate) fn are_precise(&self) -> bool {
+    /// Whether f32 is precise enough for all pairs and for the pixels: no small occluder is near the surface of a large receiver, and the camera
+    /// is not near that of a large sphere, where distances are differences of numbers of the size of its radius.
+    pub(crate) fn are_precise(&self, picture: &PreparedPicture) -> bool {
+        let is_spheroid = |id: u32| picture.shapes.binary_search_by_key(&id, |shape| shape.0).is_ok();
+        let near_camera = |(id, (body, ball)): (u32, (&PreparedBall, &Ball))| {
+            let apart = match picture.view.projection {
+                Projection::Perspective => ball.center.length(),
+                Projection::Orthographic => ball.center.z.abs(),
+            };
+            body.visible && apart - ball.radius < LEAST_REACH * ball.radius && !is_spheroid(id)
+        };
         !self.occluders.iter().any(is_near_surface)
+            && !(0..).zip(picture.bodies.iter().zip(&picture.balls)).any(near_camera)
     }
 
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.
