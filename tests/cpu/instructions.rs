@@ -3,7 +3,7 @@
 //!
 //! `tests/data/instructions.tsv` contains the counts per ray, and the compiler that built the measured program. Branches and caches are
 //! Callgrind's simulations: a predictor that is simpler than a processor's, and a first-level cache of 32 KiB. The test fails if a
-//! workload takes over 3 % more instructions, 40 % more mispredictions or 50 % more misses, or the median of all over 4 % more, and also if they
+//! workload takes over 3 % more instructions, 40 % more mispredictions or 50 % more misses, or the median of all over 2 to 4 % more, and also if they
 //! take so much less, so that the gain is recorded. To update the counts, find out why they changed, run
 //! `UMBRACAST_BLESS=1 cargo test --release -p umbracast --test integration instructions`
 //! and commit the file with the reason. Callgrind does not support AVX-512: the counts are for AVX2 and SSE2. The workloads are in
@@ -24,8 +24,9 @@ const COUNTS: [(&str, &[&str], f64, f64, f64); 3] = [
     // The simulated predictor chooses its entries by addresses: the same code in another place has up to 26 % more or fewer, but 2 % in the
     // median. An unpredictable branch in the leaf test adds 6 % to the median.
     ("mispredictions", &["Bcm", "Bim"], 0.4, 0.5, 0.04),
-    // Lists that lie on each other's sets of the cache take up to 43 % more, but 1 % in the median.
-    ("cache misses", &["D1mr", "D1mw"], 0.5, 0.3, 0.04),
+    // Lists that lie on each other's sets of the cache take up to 43 % more, but less than 1 % in the median. A random access in the leaf test adds
+    // 4 % to the median.
+    ("cache misses", &["D1mr", "D1mw"], 0.5, 0.3, 0.02),
 ];
 
 /// Caches of 32 KiB and 1 MiB, whatever the machine has.
