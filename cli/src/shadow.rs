@@ -156,6 +156,9 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
             }
             if has_flux {
                 let fluxes = device.fluxes(&lighting, &valid, found)?;
+                if let Some(reference) = &reference {
+                    sum.difference.add_fluxes(&fluxes, &reference.fluxes(&lighting, &valid, found)?);
+                }
                 rows.iter().zip(fluxes).for_each(|(row, flux)| all[*row].flux = flux);
             }
             writer.write_kept(&all, &kept, piece * PIECE)?;

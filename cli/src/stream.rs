@@ -132,7 +132,9 @@ impl Files<'_> {
                 let plot = sum
                     .plot
                     .as_ref()
-                    .map(|plot| plot.write(&spheres, self.query.motion, self.args.time_range()))
+                    .map(|plot| {
+                        plot.write(&spheres, self.query.motion, self.args.time_range(), origin.unwrap_or_default())
+                    })
                     .transpose()?;
                 let answers = self.complete::<T>(writer, &watch)?;
                 let (shown, plot) = plot.unzip();

@@ -131,8 +131,10 @@ def test_a_bad_ray_is_named_by_its_row(driver, spheres, many):
     masked = table(many).append_column("mask", pa.array(np.ones(COUNT, int), mask=np.arange(COUNT) == 99))
     with pytest.raises(ray.exceptions.RayTaskError, match="ray 99: mask is null: every row needs a value .*key 99"):
         umbracast.ray_data.cast(ray.data.from_arrow(masked), spheres, concurrency=1).materialize()
-    found = gathered(umbracast.ray_data.cast(dataset, spheres, on_bad="skip", concurrency=1))
-    assert not found["t"][777].is_valid and found["t"].null_count < COUNT
+    blank = table(rays).append_column("radius", pa.array(np.zeros(COUNT), mask=np.arange(COUNT) == 99))
+    for given, bad in ((dataset, [777]), (ray.data.from_arrow(blank), [99, 777])):
+        found = gathered(umbracast.ray_data.cast(given, spheres, on_bad="skip", concurrency=1))
+        assert not any(found["t"][row].is_valid for row in bad) and found["t"].null_count < COUNT
 
 
 DATASETS = {

@@ -372,8 +372,13 @@ def test_messages_about_files_name_arguments_of_python(tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match=words):
             umbracast.Scene.read(path, device="cpu")
-    with pytest.raises(ValueError, match="balls.parquet: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene"):
-        umbracast.Scene.read(path.with_suffix(".parquet"), device="cpu")
+    for suffix in (".parquet", ".PARQUET"):
+        with pytest.raises(ValueError, match=f"balls{suffix}: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene"):
+            umbracast.Scene.read(path.with_suffix(suffix), device="cpu")
+    np.save(tmp_path / "points.npy", np.zeros((2, 3)))
+    system = {"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}, "body": [{"spheres": str(tmp_path / "points.npy")}]}
+    with pytest.raises(ValueError, match="points need a column with a radius, or `radius` in the table of the body"):
+        umbracast.System(system)
 
 
 def test_columns_that_are_not_aligned_are_copied(scene, rays):

@@ -92,6 +92,33 @@ def test_results_unpack(scene):
     hits = scene.closest(RAYS)
     assert scene.closest(RAYS[::-1], out=hits).t is hits.t
     np.testing.assert_array_equal(hits.t, t[::-1])
+    # The result takes over what belongs to the hits: rays, options and statistics.
+    np.testing.assert_array_equal(hits.points(), scene.closest(RAYS[::-1]).points())
+    for one in (hits, scene.interval(RAYS), scene.approach(RAYS), scene.contains(RAYS[..., :3])):
+        query = {"Hits": scene.closest, "Interval": scene.interval, "Approach": scene.approach, "Containment": scene.contains}[type(one).__name__]
+        before = one.report
+        given = np.full(RAYS.shape, np.nan)[..., : 3 if query == scene.contains else None]
+        assert query(given, out=one, on_bad="skip") is one and (before.skipped, one.report.skipped) == (0, 60)
+
+
+def test_copies_of_hits_keep_their_rays():
+    scene = umbracast.Scene([[0, 0, 5, 1]], velocities=[[1, 0, 0]], time_range=(0, 10), device="cpu")
+    ray = np.array([[5.0, 0, 0, 0, 0, 1]])
+    hits = scene.closest(ray, times=5.5)
+    expected = scene.attributes(ray, hits=hits)
+    assert expected.normal[0, 0] == -0.5
+    deep = copy.deepcopy(hits)
+    for one in (copy.copy(hits), deep):
+        np.testing.assert_array_equal(scene.attributes(ray, hits=one).normal, expected.normal)
+    ray[0, 0] = 7
+    assert hits.points()[0, 0] == 7 and deep.points()[0, 0] == 5
+
+
+def test_copies_have_arrays_of_their_own(scene):
+    hits = scene.closest(RAYS)
+    deep = copy.deepcopy(hits)
+    deep.id[:] = 0
+    assert (hits.id != 0).any()
     with pytest.raises(TypeError, match="out must be a tuple of 2 arrays"):
         scene.closest(RAYS, out=scene.interval(RAYS))
 
@@ -214,6 +241,8 @@ def test_wrong_poses_are_refused():
         with pytest.raises(umbracast.RecordError, match="pose 1: the matrix is .* must be a rotation") as error:
             umbracast.rays_of_sensor([0], [0], np.stack([np.eye(4), bad]))
         assert error.value.index == 1, change
+    with pytest.raises(TypeError, match="poses are rotations: pass them as rotations="):
+        umbracast.rays_of_sensor([0], [0], types.SimpleNamespace(as_quat=lambda: [0, 0, 0, 1], as_matrix=lambda: np.eye(3)))
     with pytest.raises(ValueError, match="quaternions go by name"):
         umbracast.rays_of_sensor([0], [0], [[0, 0, 0, 1, 0, 0, 0]])
     with pytest.raises(TypeError, match="scipy.spatial.transform.Rotation, not list"):

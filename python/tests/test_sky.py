@@ -380,7 +380,7 @@ def test_vectors(tmp_path):
         sky.system("2024-04-08T18:00Z", names[:2], vectors=vectors, radius_km={"rock": 5})
     text = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}).text
     assert 'name = "Rock"' in text and "radius = 5.0" in text
-    for radius, words in [({}, "the radius of rock is not known"), ({"rock": 5, "io": 6}, "a radius of 'io', which is not one")]:
+    for radius, words in [({}, "the radius of rock is not known: give it in km, as radius_km={'rock': KM}"), ({"rock": 5, "io": 6}, "a radius of 'io', which is not one")]:
         with pytest.raises(ValueError, match=words):
             sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km=radius)
     light = sky.system("2024-04-08T18:00Z", names, vectors=vectors, radius_km={"rock": 5}, light_time="jupiter").text

@@ -145,8 +145,12 @@ def test_a_missing_skip_id_skips_none(scene):
         pl.DataFrame({**rays, "skip_id": [0, None, 1]}),
         pl.concat([pl.DataFrame({**RAY, "skip_id": [one]}, schema_overrides={"skip_id": pl.Int64}) for one in (0, None, 1)], rechunk=False),
         {**rays, "skip_id": np.ma.masked_array([0, 7, 1], [False, True, False])},
+        {**rays, "skip_id": [0, None, 1]},
     ):
         assert scene.closest(table).id.tolist() == [1, 0, 0]
+    none = {**rays, "skip_id": [None] * 3}
+    for table in (none, pd.DataFrame(none), pa.table(none), pl.DataFrame(none)):
+        assert scene.closest(table).id.tolist() == [0, 0, 0]
     with pytest.raises(TypeError, match="rays: column 'skip_id' must be integers"):
         scene.closest({**RAY, "skip_id": [0.5]})
 
@@ -204,6 +208,37 @@ def test_unknown_columns_and_columns_given_twice_are_refused(scene, case, kind):
         ask(scene, TABLES[kind])
 
 
+def test_an_arrow_stream_is_read_once(scene):
+    """A reader, as those of DuckDB and of scanners of Parquet, has nothing left when it is read again."""
+    def reader(columns):
+        return pa.table(columns).to_reader()
+
+    ray, far = {name: values * 2 for name, values in RAY.items()}, {"x": [1e6, 2e6], "y": [0.0, 0.0], "z": [0.0, 0.0]}
+    assert scene.closest(reader(ray)).id.tolist() == [0, 0]
+    eye = {**RAY, "ox": [6371001.7]}
+    starts = umbracast.Scene([[0, 0, 0, 6371000]], origin=pa.table(eye), device="cpu").origin
+    assert starts != (0, 0, 0) and umbracast.Scene([[0, 0, 0, 6371000]], origin=reader(eye), device="cpu").origin == starts
+    axes, turns = {"rx": [1.0, 2.0], "ry": [1.0, 1.0], "rz": [1.0, 1.0]}, {"qw": [1.0] * 2, "qx": [0.0] * 2, "qy": [0.0] * 2, "qz": [0.0] * 2}
+    made = umbracast.Scene(reader(far), semi_axes=reader(axes), rotations=reader(turns), origin="auto", device="cpu")
+    assert made.shapes[0][1].tolist() == [2, 1, 1] and made.origin == pytest.approx((1500000.5, 0, 0), abs=1)
+    speeds = {"vx": [1.0, 2.0], "vy": [0.0, 0.0], "vz": [0.0, 0.0]}
+    moving = umbracast.Scene(reader({**far, "r": [1.0, 1.0]}), velocities=reader(speeds), device="cpu")
+    assert moving.contains([[2e6 + 2, 0, 0]], times=1).id == [1]
+    system = umbracast.System({"unit": "m", "light": {"center": [0, 0, 9], "radius": 1}, "body": [{"center": [0, 0, 5], "radius": 1}]})
+    seen = {"x": [0.0, 3.0], "y": [0.0, 0.0], "z": [0.0, 9.0]}
+    assert system.shadow(reader(seen)).fraction.tolist() == system.shadow(seen).fraction.tolist() == [0, 1]
+
+
+def test_a_column_of_arrow_is_an_array(scene):
+    frame = pd.DataFrame({"x": [5.0], "y": [0.0], "z": [0.0]})
+    for row in (frame.iloc[0], pl.Series([5.0, 0.0, 0.0]), pa.chunked_array([[5.0, 0.0, 0.0]])):
+        assert umbracast.Scene(SPHERES, origin=row, device="cpu").origin == (5, 0, 0)
+        assert scene.contains(row).id == 0
+    structs = pa.array([{name: values[0] for name, values in RAY.items()}])
+    for table in (structs, pa.chunked_array([structs]), pa.RecordBatch.from_struct_array(structs)):
+        assert scene.closest(table).id.tolist() == [0]
+
+
 def test_a_table_is_no_array(scene):
     """The order of the columns of a table is not meant, so a table is read by name or refused."""
     right, up = pd.DataFrame({"oz": [0.0], "oy": [0.0], "ox": [2.0]}), pl.DataFrame({"z": [0.0], "y": [0.0], "x": [1.0]})
@@ -218,6 +253,8 @@ def test_a_table_is_no_array(scene):
     ):
         with pytest.raises(TypeError, match="must be an array, not a table"):
             ask()
+    with pytest.raises(TypeError, match="rays must be an array or a table, not a LazyFrame: pass what its collect"):
+        scene.closest(pl.LazyFrame(RAY))
     double = pd.DataFrame([[0.0, 1.0]], columns=["x", "x"])
     for table in (double, pa.table([[0.0], [1.0]], names=["x", "x"])):
         with pytest.raises(ValueError, match="column 'x' appears twice"):

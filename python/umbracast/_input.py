@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,7 +280,8 @@ def records(
 
     ``on_bad`` as for `round_records`. Contiguous float32 records are not copied if the origin is zero. Others are rounded.
     """
-    if _tables.columns(given) is None:
+    given = _tables.read(given)
+    if not isinstance(given, Mapping):
         array = _validate.floats(name, given)
         if (
             array.dtype == np.float32

@@ -43,6 +43,15 @@ def arrays(
     return given
 
 
+def result(out: Any, made: Any) -> Any:
+    """Return a result. An earlier one whose arrays it has, because it was passed as ``out``, becomes it."""
+    if not isinstance(out, type(made)):
+        return made
+    for one in dataclasses.fields(made):
+        object.__setattr__(out, one.name, getattr(made, one.name))
+    return out
+
+
 def flat(found: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
     """Return one-dimensional views of the arrays."""
     return [array.reshape(-1) for array in found]

@@ -266,7 +266,7 @@ class System:
             Soon after Ctrl-C.
         """
         if size is not None:
-            size = _size(size)
+            size = _validate.size(size, 0, 0xFFFF_FFFF)
         if samples is not None:
             samples = _validate.integer("samples", samples, 0, 0xFFFF_FFFF)
         (width, height), linear, alpha, colours, t, id, fraction, reason = self._native.render(
@@ -302,20 +302,13 @@ class System:
         ValueError, DeviceError, MemoryError, KeyboardInterrupt
             As `render`.
         """
-        if _tables.columns(observers) is None:
-            array = _validate.floats("observers", observers)
-            if array.ndim == 0 or array.shape[-1] != 3:
-                raise ValueError(f"observers must have shape (…, 3), not {array.shape}")
-        else:
-            shape, columns = _input.split("observers", observers, {3: _input.POINT}, _input.POINT)
-            array = np.stack([np.asarray(column) for column in columns], -1).reshape(*shape, 3)
-        wide = np.ascontiguousarray(array, np.float64)
-        count = wide.size // 3
+        shape, columns = _input.split("observers", observers, {3: _input.POINT}, _input.POINT)
+        wide = np.stack([np.asarray(column, np.float64) for column in columns], -1)
+        count = len(wide)
         fraction, kind, flux = np.empty(count), np.empty(count, np.uint8), np.empty(count)
         listener = _progress.listener("shadow", progress, "observers")
         native = open_device(device, "fast")._native
-        darkened, inside = self._native.shadow(native, wide.reshape(-1, 3), fraction, kind, flux, listener)
-        shape = wide.shape[:-1]
+        darkened, inside = self._native.shadow(native, wide, fraction, kind, flux, listener)
         if inside is not None:
             number, first, body, depth = inside
             are = "observer is" if number == 1 else "observers are"
@@ -371,11 +364,3 @@ def _with_list(i: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
         spheres = _tables.with_r(table)
     shape, columns = _input.split(f"body[{i}]: spheres", spheres, {4: _input.SPHERE}, _input.SPHERE)
     return {**body, "spheres": np.stack([np.asarray(column, np.float64) for column in columns], -1).reshape(-1, 4)}
-
-
-def _size(size: Sequence[int]) -> tuple[int, int]:
-    try:
-        width, height = size
-    except (TypeError, ValueError):
-        raise ValueError(f"size must be (width, height), not {size!r}") from None
-    return _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)

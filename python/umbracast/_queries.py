@@ -82,6 +82,7 @@ class Queries:
             First and last t of each ray. Defaults: 0 and inf; ``-inf`` is allowed.
         out : Hits or tuple of two arrays, optional
             Arrays for the result: C-contiguous float32 and uint32 of the leading shape. Their contents are undefined after an error.
+            `Hits` become the result, and are returned.
         **options
             See `Options`.
 
@@ -104,7 +105,7 @@ class Queries:
             Soon after Ctrl-C.
         """
         (t, id), report, given = self._cast("closest", rays, directions, t_min, t_max, out, options)
-        return Hits(t, id, report, given)
+        return _out.result(out, Hits(t, id, report, given))
 
     @shows_options(Options)
     def interval(
@@ -119,7 +120,7 @@ class Queries:
     ) -> Interval:
         """Find both roots of the closest sphere of each ray, not clipped to t_min and t_max. Arguments and errors as for `closest`."""
         (enter, exit, id), report, _ = self._cast("interval", rays, directions, t_min, t_max, out, options)
-        return Interval(enter, exit, id, report)
+        return _out.result(out, Interval(enter, exit, id, report))
 
     @shows_options(Options)
     def approach(
@@ -138,7 +139,7 @@ class Queries:
         ``on_bad`` have an effect. Arguments and errors as for `closest`.
         """
         (t, clearance, id), report, _ = self._cast("approach", rays, directions, t_min, t_max, out, options)
-        return Approach(t, clearance, id, report)
+        return _out.result(out, Approach(t, clearance, id, report))
 
     @shows_options(Options)
     def occluded(
@@ -262,7 +263,7 @@ class Queries:
         counts, ids = _out.arrays(out, shape, Containment, ("u4", "u4"), (records, *attributes))
         count, id = _out.flat((counts, ids))
         report = _umbracast.contains(self._native, records, *attributes, parsed.policies, count, id, parsed.progress)
-        return Containment(counts, ids, self._report(report, rounding.joined(parsed.rounding), 2))
+        return _out.result(out, Containment(counts, ids, self._report(report, rounding.joined(parsed.rounding), 2)))
 
     def bullets(
         self,

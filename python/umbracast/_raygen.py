@@ -127,6 +127,8 @@ def _poses(poses: Any, rotations: Any) -> tuple[tuple[int, ...], NDArray[Any], N
     places: NDArray[Any]
     if poses is None:
         places = np.zeros((1, 3), np.float32)
+    elif hasattr(poses, "as_quat"):
+        raise TypeError("poses are rotations: pass them as rotations=, and positions as poses")
     elif (table := _tables.columns(poses)) is not None:
         _tables.check_names("poses", table, _input.POINT, _input.ROTATION)
         turned = any(name in table for name in _input.ROTATION)
@@ -207,9 +209,7 @@ def rays_of_camera(
     if field_of_view_deg is not None and width is not None:
         raise TypeError("field_of_view_deg is for perspective, and width for an orthographic camera: give one of the two")
     lens = float(width if width is not None else 50.0 if field_of_view_deg is None else field_of_view_deg)
-    columns, rows = (
-        _validate.integer(name, side, 1, 1 << 16) for name, side in zip(("width", "height"), size, strict=True)
-    )
+    columns, rows = _validate.size(size, 1, 1 << 16)
     place, toward, upwards = (
         _validate.numbers(name, given, 3) for name, given in (("position", position), ("target", target), ("up", up))
     )

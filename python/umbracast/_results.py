@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -164,6 +165,12 @@ class Hits(Result):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Hits, (self.t, self.id, self.report))
+
+    def __copy__(self) -> Hits:
+        return dataclasses.replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hits:
+        return Hits(*copy.deepcopy((self.t, self.id, self.report, self._rays), memo))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

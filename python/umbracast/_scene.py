@@ -201,7 +201,7 @@ class Scene(Queries):
         """
         if models not in ("first", "all"):
             raise ValueError(f"models must be 'first' or 'all', not {models!r}")
-        if Path(path).suffix == ".parquet":
+        if Path(path).suffix.lower() == ".parquet":
             raise ValueError(f"{path}: Scene.read reads no Parquet: pass the frame of pandas.read_parquet to Scene")
         for name in ("semi_axes", "rotations"):
             if arguments.get(name) is not None:

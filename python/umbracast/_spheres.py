@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +53,11 @@ def sphere_inputs(given: SphereInputs) -> SphereInputs:
                 _validate.check_once(part, getattr(given, part), next(iter(found)))
                 given = given._replace(**{part: found if len(names) > 1 else table[names[0]]})
         given = given._replace(spheres={name: table[name] for name in _input.SPHERE if name in table})
+    given = given._replace(**{part: _tables.read(getattr(given, part)) for part in ("semi_axes", "velocities")})
     if hasattr(given.rotations, "as_quat"):
         given = given._replace(rotations=_validate.quaternions("rotations", given.rotations))
+    else:
+        given = given._replace(rotations=_tables.read(given.rotations))
     if given.rotations is not None and given.semi_axes is None:
         raise ValueError("rotations (qw, qx, qy, qz) are for ellipsoids, but semi_axes (rx, ry, rz) are missing")
     return given
@@ -112,7 +116,8 @@ def starts_of(origin: Any) -> NDArray[np.float64] | None:
         if origin != "auto":
             raise ValueError(f"origin is {origin!r}: it must be three numbers, rays or 'auto'")
         return np.empty((0, 3))
-    is_array = not isinstance(origin, _input.Segments) and _tables.columns(origin) is None
+    origin = _tables.read(origin)
+    is_array = not isinstance(origin, (_input.Segments, Mapping))
     if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):
         return None
     if is_array and np.shape(origin)[-1] == 3:

@@ -29,22 +29,28 @@ def columns(given: Any) -> Table | None:
         return _of_dataset(given)
     if isinstance(given, Mapping):
         return given
-    # Arrays of xarray are streams of Arrow, too.
-    if isinstance(given, (list, tuple)) or (hasattr(given, "dims") and hasattr(given, "to_numpy")):
+    # Arrays of xarray are streams of Arrow, too. The columns of a LazyFrame are not known yet.
+    if isinstance(given, (list, tuple)) or hasattr(given, "collect") or (hasattr(given, "dims") and hasattr(given, "to_numpy")):
         return None
     # pandas and Polars have no need of PyArrow, by column.
     if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
         named = [(str(name), _of_pandas(given.iloc[:, place])) for place, name in enumerate(given.columns)]
     elif hasattr(given, "get_columns"):
         named = [(column.name, _of_arrow(column)) for column in given.get_columns()]
-    elif hasattr(given, "__arrow_c_stream__"):
-        named = [(name, _of_arrow(column)) for name, column in _read_stream(given)]
+    elif (table := _read_arrow(given)) is not None:
+        named = [(name, _of_arrow(column)) for name, column in zip(table.column_names, table.columns, strict=True)]
     else:
         return None
     for place, (name, _) in enumerate(named):
         if any(name == other for other, _ in named[:place]):
             raise ValueError(f"column {name!r} appears twice")
     return dict(named)
+
+
+def read(given: Any) -> Any:
+    """Return a table as its columns, and anything else as it is. An Arrow stream can be read only once."""
+    table = columns(given)
+    return given if table is None else table
 
 
 def _of_dataset(given: Any) -> Table:
@@ -75,17 +81,21 @@ def _of_arrow(column: Any) -> Any:
     return np.ma.masked_array(column.fill_null(0).to_numpy(), nulls)
 
 
-def _read_stream(given: Any) -> Iterable[tuple[str, Any]]:
-    """Read the columns of an Arrow stream. Raises ImportError without PyArrow, and TypeError if the stream is not one of tables."""
+def _read_arrow(given: Any) -> Any | None:
+    """Read a table that has Arrow's interface. None for one without it, and for a single column, such as a Series.
+
+    Raises ImportError without PyArrow.
+    """
+    if not hasattr(given, "__arrow_c_stream__") and not hasattr(given, "__arrow_c_array__"):
+        return None
     try:
         import pyarrow  # type: ignore[import-untyped]
     except ImportError as error:
+        if hasattr(given, "__array__"):
+            return None
         raise ImportError(f"an Arrow stream of {type(given).__name__} needs PyArrow: pip install pyarrow") from error
-    structs = pyarrow.chunked_array(given)
-    if not pyarrow.types.is_struct(structs.type):
-        raise TypeError("an Arrow stream must contain tables, not single columns")
-    table = pyarrow.Table.from_struct_array(structs)
-    return zip(table.column_names, table.columns, strict=True)
+    structs = pyarrow.chunked_array(given if hasattr(given, "__arrow_c_stream__") else [pyarrow.array(given)])
+    return pyarrow.Table.from_struct_array(structs) if pyarrow.types.is_struct(structs.type) else None
 
 
 def with_r(table: Table) -> Table:
@@ -135,7 +145,11 @@ def split_options(
 def _ids(name: str, given: Any) -> NDArray[Any]:
     """Return a column of ids, in which null and NaN stand for none."""
     array = np.ma.asarray(given)
+    if array.dtype.kind == "O":
+        array = np.ma.asarray(np.array([np.nan if one is None else one for one in array.ravel()]).reshape(array.shape))
     blank = np.ma.getmaskarray(array)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be integers, not dtype {array.dtype}")
     if array.dtype.kind == "f":
         blank = blank | np.isnan(array.data)
         if (array.data[~blank] % 1 != 0).any():

@@ -20,6 +20,15 @@ def integer(name: str, given: Any, least: int, most: int) -> int:
     return number
 
 
+def size(given: Any, least: int, most: int) -> tuple[int, int]:
+    """Return the width and the height of a picture, if both are within [least, most]."""
+    try:
+        width, height = given
+    except (TypeError, ValueError):
+        raise ValueError(f"size must be (width, height), not {given!r}") from None
+    return integer("width", width, least, most), integer("height", height, least, most)
+
+
 def numbers(name: str, given: Any, *counts: int) -> tuple[float, ...]:
     """Return numbers as floats. There must be as many as one of the ``counts``."""
     refuse_unusable(name, given)
@@ -72,6 +81,8 @@ def array(name: str, given: Any) -> NDArray[Any]:
     Refuses units, masked values, and tables, whose order of columns is not meant.
     """
     refuse_unusable(name, given)
+    if hasattr(given, "collect"):
+        raise TypeError(f"{name} must be an array or a table, not a {type(given).__name__}: pass what its collect() returns")
     if hasattr(given, "columns"):
         raise TypeError(
             f"{name} must be an array, not a table: select a column, or give the array of some columns in this order"

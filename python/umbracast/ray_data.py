@@ -216,8 +216,8 @@ def _check(names: list[str], keep: list[str] | None, added: list[str]) -> None:
 
 
 def _numbers(name: str, column: pa.ChunkedArray) -> Any:
-    """Return a column of rays, where a null is NaN: the core rejects such a ray and reports its row, or skips it."""
-    if column.null_count and name in RAY_COLUMNS and not RAY_COLUMNS[name].has_blanks:
+    """Return a column of rays, where a null is NaN: the core rejects such a ray and reports its row, or skips it. Masks are no floats."""
+    if column.null_count and name == "mask":
         row = int(np.argmax(column.is_null().to_numpy()))
         raise RecordError(f"ray {row}: {name} is null: every row needs a value", "ray", row, name, "null")
     return column.to_numpy()

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -556,8 +557,7 @@ def system(
     FileNotFoundError
         If a file of vectors does not exist.
     """
-    width, height = size
-    pixels = _validate.integer("width", width, 0, 0xFFFF_FFFF), _validate.integer("height", height, 0, 0xFFFF_FFFF)
+    pixels = _validate.size(size, 0, 0xFFFF_FFFF)
     names = [_text("body", name) for name in bodies]
     own_radii = {name: float(value) for name, value in (radius_km or {}).items()}
     files: list[tuple[str, Path | None, float | None]] = [
@@ -566,7 +566,14 @@ def system(
     ]
     files += [(_text("radius_km", name), None, value) for name, value in own_radii.items()]
     sky = _sky(ephemeris, delta_t, radii, sun_radius, moon_k)
-    text = sky.system(date_text("date", date, sky), names, files, _text("light_time", light_time), view, pixels)
+    instant, light = date_text("date", date, sky), _text("light_time", light_time)
+    try:
+        text = sky.system(instant, names, files, light, view, pixels)
+    except ValueError as error:
+        if type(error) is not ValueError:
+            raise
+        # An option of the command line.
+        raise ValueError(re.sub("--radius (.+)=KM", r"radius_km={'\1': KM}", str(error))) from None
     return System.parse(text)
 
 
@@ -602,7 +609,12 @@ def _places(
     latitude: ArrayLike, longitude: ArrayLike, height: ArrayLike
 ) -> tuple[NDArray[np.float64], tuple[int, ...]]:
     given = {"latitude": latitude, "longitude": longitude, "height": height}
-    parts = np.broadcast_arrays(*(_validate.floats(name, part).astype(np.float64) for name, part in given.items()))
+    arrays = {name: _validate.floats(name, part).astype(np.float64) for name, part in given.items()}
+    try:
+        parts = np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"places cannot be broadcast together: {shapes}") from None
     return np.stack([part.reshape(-1) for part in parts], axis=1), parts[0].shape
 
 

@@ -13,6 +13,7 @@ use draw::Picture;
 pub(crate) use sample::Mark;
 use sample::{Beam, Sample};
 use scenery::Scenery;
+use umbracast::glam::DVec3;
 use umbracast::{Motion, Rays, Sphere};
 use umbracast_files::{OptionalColumns, PreparedFile, Table, check_target, prepare_atomic};
 
@@ -86,15 +87,19 @@ impl<'a> Plot<'a> {
     }
 
     /// Draws the picture and writes the file, which appears under its name only by [`PreparedFile`]. Also returns a description of the
-    /// content: the number of spheres and rays drawn.
+    /// content: the number of spheres and rays drawn, and the origin that was subtracted from coordinates, as on the axes.
     pub(crate) fn write(
         &self,
         spheres: &Table<Sphere>,
         motion: Motion,
         range: [f32; 2],
+        origin: DVec3,
     ) -> Result<(String, PreparedFile)> {
         let scenery = Scenery::new(spheres, motion, range);
-        let shown = self.shown(&scenery);
+        let mut shown = self.shown(&scenery);
+        if origin != DVec3::ZERO {
+            shown += &format!(", relative to {},{},{}", origin.x, origin.y, origin.z);
+        }
         let drawing = Picture::new(scenery, &self.sample)?.drawn(self.legend, &shown);
         let ready = prepare_atomic(self.path, |out| drawing.write(self.path, out))?;
         Ok((shown, ready))

@@ -6,6 +6,9 @@ use umbracast::shadow::{Shadow, ShadowKind};
 /// Allowed difference of fractions: if all bodies are spheres, and otherwise.
 pub(super) const PROMISED: [f64; 2] = [1e-4, 1e-3];
 
+/// Allowed difference of fluxes.
+const PROMISED_FLUX: f64 = 1e-3;
+
 /// Differences between the results of two devices.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -16,6 +19,9 @@ pub(super) struct Difference {
     pub(super) fraction: f64,
     fraction_at: Option<u64>,
     fractions_beyond: u64,
+    /// Largest difference of two fluxes, 0 without limb darkening; 1e-3 is allowed.
+    flux: f64,
+    fluxes_beyond: u64,
     pub(super) kinds: u64,
     /// Those of them that fractions within `promised` do not explain.
     kinds_beyond: u64,
@@ -34,12 +40,24 @@ impl Difference {
         }
     }
 
+    pub(super) fn add_fluxes(&mut self, found: &[f64], expected: &[f64]) {
+        for (found, expected) in found.iter().zip(expected) {
+            let apart = (found - expected).abs();
+            self.flux = if apart.is_nan() { apart } else { self.flux.max(apart) };
+            self.fluxes_beyond += u64::from(apart.is_nan() || apart > PROMISED_FLUX);
+        }
+    }
+
     /// Describes the differences that violate a guarantee; `None` if there are none.
     pub(super) fn broken(&self) -> Option<String> {
         let mut faults = Vec::new();
         if self.fractions_beyond > 0 {
             let (count, most, promised) = (self.fractions_beyond, self.fraction, self.promised);
             faults.push(format!("{count} fractions differ by more than {promised:.0e}, by up to {most:.1e}"));
+        }
+        if self.fluxes_beyond > 0 {
+            let (count, most) = (self.fluxes_beyond, self.flux);
+            faults.push(format!("{count} fluxes differ by more than {PROMISED_FLUX:.0e}, by up to {most:.1e}"));
         }
         if self.kinds_beyond > 0 {
             faults.push(format!("{} kinds differ, and the fractions do not explain it", self.kinds_beyond));

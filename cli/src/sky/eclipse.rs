@@ -244,8 +244,8 @@ impl EclipseArgs {
             let Some(span) = span.or_else(|| event.map(|event| event.span_at(view))) else {
                 return Err(Error::Usage("--frames: there is no eclipse on this day; see --list".into()));
             };
-            let body = if event.is_some_and(Event::is_lunar) { "Moon" } else { "Sun" };
-            return self.animate(sky, &device, view, output, frames::instants(span, event, view, count), body);
+            let body = event.map_or("Sun or the Moon", |event| if event.is_lunar() { "Moon" } else { "Sun" });
+            return self.animate(sky, &device, view, output, frames::instants(sky, span, view, count)?, body);
         }
         let (system, picture, has_corona, captioned) = self.picture(sky, &device, time, view, self.record.quiet)?;
         let shown = time.text(1, sky.options().delta_t);

@@ -11,13 +11,13 @@ use super::table_file::RecordArgs;
 /// Prints the elements of eclipses, or writes them to `output`.
 pub(super) fn run(sky: &Sky, eclipses: &[SolarEclipse], args: &RecordArgs, output: Option<&Path>) -> Result<()> {
     let output = args.check(output, &["csv", "json"], &[])?;
-    let Some(earliest) = eclipses.first() else {
+    let [Some(earliest), Some(latest)] = [eclipses.first(), eclipses.last()] else {
         return Err(Error::NoEclipse("there is no solar eclipse in these years".into()));
     };
     let elements: Vec<BesselianElementsRecord> = eclipses.iter().map(SolarEclipse::besselian_elements_record).collect();
     let records: Vec<Box<dyn Record>> =
         elements.iter().map(|one| -> Box<dyn Record> { Box::new(one.clone()) }).collect();
-    let conventions = Conventions::at(sky, earliest.greatest.time, false);
+    let conventions = Conventions::of_list(sky, earliest.greatest.time, latest.greatest.time, false);
     args.write_list(output, ("elements", &records), conventions, || {
         let blocks = eclipses.iter().zip(&elements).map(|(eclipse, one)| block(sky, eclipse, one));
         blocks.collect::<Vec<_>>().join("\n")

@@ -9,7 +9,7 @@ use umbracast::Device;
 use umbracast::glam::{DVec2, DVec3};
 use umbracast::shadow::{Ball, Camera, Lens, Picture, System};
 use umbracast_files::prepare_atomic;
-use umbracast_sky::{Eclipse, SkyBody, Time, View};
+use umbracast_sky::{Eclipse, Sky, SkyBody, Time, View};
 
 use super::Event;
 use super::map::round_length;
@@ -196,25 +196,24 @@ impl Event {
     }
 }
 
-/// Evenly spaced instants from the first to the last. Those at which a place sees the Sun or the Moon of the event below its horizon are left out.
+/// Evenly spaced instants from the first to the last. Those at which a place has the body that its camera shows below the horizon are left out.
 pub(super) fn instants(
+    sky: &Sky,
     (first, last): (Time, Time),
-    event: Option<&Event>,
     view: Option<View<'_>>,
     count: u32,
-) -> Vec<Time> {
-    let is_up = |time: &Time| match (event, view) {
-        (Some(Event::Eclipse(Eclipse::Solar(solar))), Some(View::Place(place))) => {
-            solar.view(&place, *time).is_sun_up()
-        }
-        (Some(Event::Eclipse(Eclipse::Lunar(lunar))), Some(View::Place(place))) => {
-            lunar.view(&place, *time).is_moon_up()
-        }
-        (Some(Event::Transit(transit)), Some(View::Place(place))) => transit.view(&place, *time).is_sun_up(),
-        _ => true,
-    };
+) -> Result<Vec<Time>> {
     let step = last.seconds_since(first) / f64::from(count.max(2) - 1);
-    (0..count).map(|i| first.plus(step * f64::from(i))).filter(is_up).collect()
+    let mut instants = Vec::new();
+    for i in 0..count {
+        let time = first.plus(step * f64::from(i));
+        let is_up = match view {
+            Some(View::Place(place)) => sky.is_target_up(&place, time)?,
+            _ => true,
+        };
+        instants.extend(is_up.then_some(time));
+    }
+    Ok(instants)
 }
 
 /// The path of a numbered picture: its file name has `%d`, or `%03d` for at least three digits. `None` without one.

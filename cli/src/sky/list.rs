@@ -120,23 +120,24 @@ pub(crate) fn run(
     let body = match only {
         Some(Only::Transits) => {
             let transits = sky.transits(first, end)?;
-            let Some(earliest) = transits.first() else {
+            let [Some(earliest), Some(latest)] = [transits.first(), transits.last()] else {
                 return Err(Error::NoEclipse("there is no transit in these years".into()));
             };
             let records: Vec<Box<dyn Record>> =
                 transits.iter().map(|one| -> Box<dyn Record> { Box::new(one.record()) }).collect();
-            let conventions = Conventions::at(sky, earliest.contacts.greatest.time, false);
+            let [first, last] = [earliest, latest].map(|one| one.contacts.greatest.time);
+            let conventions = Conventions::of_list(sky, first, last, false);
             return args.write_list(output, ("transits", &records), conventions, || transits_text(sky, &transits));
         }
         Some(Only::Eclipses(body)) => Some(body),
         None => None,
     };
     let eclipses = sky.eclipses(first, end, body)?;
-    let Some(earliest) = eclipses.first() else {
+    let [Some(earliest), Some(latest)] = [eclipses.first(), eclipses.last()] else {
         return Err(Error::NoEclipse("there is no such eclipse in these years".into()));
     };
     let records: Vec<Box<dyn Record>> = eclipses.iter().map(Eclipse::record).collect();
     let has_lunar = eclipses.iter().any(|one| matches!(one, Eclipse::Lunar(_)));
-    let conventions = Conventions::at(sky, earliest.greatest(), has_lunar);
+    let conventions = Conventions::of_list(sky, earliest.greatest(), latest.greatest(), has_lunar);
     args.write_list(output, ("eclipses", &records), conventions, || list_text(sky, &eclipses))
 }

@@ -77,21 +77,21 @@ impl RecordArgs {
         Ok(Some((path, format)))
     }
 
-    /// Writes the records of several events, with the conventions of the `earliest`. `title` is their name in JSON.
+    /// Writes the records of several events, with the conventions of the list. `title` is their name in JSON.
     pub(crate) fn write_list(
         &self,
         output: Option<(&Path, Format)>,
         (title, records): (&'static str, &[Box<dyn Record>]),
-        earliest: Conventions,
+        conventions: Conventions,
         table: impl FnOnce() -> String,
     ) -> Result<()> {
         // Delta T and the time scale may differ between them.
-        let scale = format!("times in {}", earliest.time_scale);
-        let mut line = conventions_text(&earliest).replacen(&scale, "times in UTC (UT1 before 1972)", 1);
-        if earliest.delta_t_source != "given" {
-            line = line.replacen(&delta_t_text(&earliest), "delta T as listed", 1);
+        let scale = format!("times in {}", conventions.time_scale);
+        let mut line = conventions_text(&conventions).replacen(&scale, "times in UTC (UT1 before 1972)", 1);
+        if conventions.delta_t_source != "given" {
+            line = line.replacen(&delta_t_text(&conventions), "delta T as listed", 1);
         }
-        self.write(output, records, &Titled(title, records, &earliest), (&earliest, &line), table)
+        self.write(output, records, &Titled(title, records, &conventions), (&conventions, &line), table)
     }
 
     /// Writes records to `output`, or prints them: as JSON, or as the text of `table`. `json` is the object of JSON, and `line` describes the

@@ -398,6 +398,20 @@ fn extreme_scenes_can_be_plotted() {
     }
 }
 
+/// Coordinates on the axes are those after the origin was subtracted, and the plot says so.
+#[test]
+fn plots_name_the_origin_of_their_axes() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n1000000,2000000,0,1\n1000003,2000000,0,0.5\n");
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n999995,2000000,0,1,0,0\n");
+    for (origin, words) in [("--origin 1000000,2000000,0.5", Some("relative to 1000000,2000000,0.5")), ("", None)] {
+        folder.run(&format!("cast s.csv r.csv -o o.npz --plot p.svg {origin}"));
+        let plot = folder.text("p.svg");
+        assert_eq!(plot.contains("relative to"), words.is_some());
+        assert!(words.is_none_or(|words| plot.contains(words)), "{words:?}");
+    }
+}
+
 #[test]
 fn invalid_plot_arguments_are_refused_before_work() {
     let folder = Folder::new();

@@ -59,6 +59,15 @@ fn lists_of_eclipses_are_complete() {
     let table = folder.run_ok("eclipse --list 2024");
     assert_eq!(table.output.lines().count(), 5, "{}", table.output);
     assert!(table.errors.contains("delta T as listed"), "{}", table.errors);
+    // Of a list, the time scale may differ, and delta T has the larger error.
+    for (years, words) in [
+        ("1970..1973", r#""time_scale":"UTC (UT1 before 1972)""#),
+        ("2020..2050", r#""delta_t_source":"extrapolated""#),
+        ("2020..2021", r#""delta_t_source":"table""#),
+    ] {
+        let json = folder.run_ok(&format!("eclipse --list {years} --json")).output;
+        assert!(json.split_once(r#""conventions":"#).unwrap().1.contains(words), "{years}: {words}");
+    }
     let json = folder.run_ok("eclipse --list 2024..2025 --only lunar --json").output;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let dates: Vec<_> =
@@ -466,6 +475,11 @@ fn places_on_mars_see_a_moon_before_the_sun() {
         "there are no places on 'titan'",
     );
     folder.refused(&format!("system {date} --places-on mars -o s.toml"), "--places");
+    // Without Mars, its places would be lit at night.
+    folder.refused(
+        &format!("system {date} --places p.csv --places-on mars --observers o.csv -o s.toml"),
+        "Mars is not among the bodies",
+    );
 }
 
 /// The Earth hides the Sun from an observer of `shadow` where `circumstances` has it below the horizon.
@@ -707,6 +721,11 @@ fn invalid_requests_about_the_sky_are_refused() {
             "there are no places on 'io'",
         ),
         ("system 2024-04-08 --bodies sun,moon,moon -o out.toml", "Moon is listed twice"),
+        ("system 2024-04-08 --radius io=1000 --radius IO@jupiter=2000 -o out.toml", "--radius is given twice for io"),
+        (
+            "system 2024-04-08 --vectors io@jupiter=a.csv --vectors io=b.csv -o out.toml",
+            "--vectors is given twice for io",
+        ),
         ("system 2024-04-08 -o out.txt", "out.txt: cannot write a system in this format: supported is .toml"),
         ("system 2024-04-08 --places bad.csv --observers bad.csv -o out.toml", "is also an input"),
         ("map 2024-04-08 --lunar-rule danjon", "unexpected argument '--lunar-rule'"),

@@ -273,6 +273,10 @@ fn an_animation_shows_an_eclipse_from_its_beginning_to_its_end() {
     assert!(!folder.path("of-%03d.png").exists());
     for (arguments, words) in [
         ("2026-08-12 --view 28.6,77.2 --frames 4", "the Sun is below the horizon of --view"),
+        (
+            "2024-04-10T03:00Z..2024-04-10T09:00Z --view 32.78,-96.80 --frames 4",
+            "the Sun or the Moon is below the horizon of --view",
+        ),
         ("2028-12-31 --view -15,-75 --frames 4", "the Moon is below the horizon of --view"),
         ("2026-08-13T12:00Z --frames 4", "there is no eclipse on this day"),
         ("2024-04-08 --view sun --fov 3", "this camera is a parallel projection"),

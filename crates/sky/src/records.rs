@@ -643,12 +643,20 @@ record! {
         lunar_rule: Option<LunarRule>,
         /// Refraction in altitudes of Sun and Moon; empty if there is none.
         refraction: Option<&'static str>,
-        /// `UTC`, or `UT1` before 1972.
+        /// `UTC`, or `UT1` before 1972; `UTC (UT1 before 1972)` of a list with both.
         time_scale: &'static str,
     }
 }
 
 impl Conventions {
+    /// Those of a list of results from a first to a last instant: TT − UT1 is that with the larger error.
+    pub fn of_list(sky: &Sky, first: Time, last: Time, lunar_rule: bool) -> Self {
+        let [first, last] = [first, last].map(|time| Self::at(sky, time, lunar_rule));
+        let is_one = first.time_scale == last.time_scale;
+        let time_scale = if is_one { first.time_scale } else { "UTC (UT1 before 1972)" };
+        Self { time_scale, ..if last.delta_t_error_s > first.delta_t_error_s { last } else { first } }
+    }
+
     /// Those of a sky at an instant. `lunar_rule`: whether the result depends on it.
     pub fn at(sky: &Sky, time: Time, lunar_rule: bool) -> Self {
         let SkyOptions { delta_t, radii, lunar_rule: rule, refraction } = sky.options();

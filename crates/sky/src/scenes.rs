@@ -468,20 +468,27 @@ impl Sky {
                 let field = Field::Degrees(2.2 * (radius / position.length()).asin().to_degrees());
                 Camera { in_earth: true, ..Camera::new(DVec3::ZERO, position, DVec3::Z, field) }
             }
-            // In a lunar eclipse the Moon is within 2 degrees of the direction opposite to the Sun.
-            View::Place(place) if sun.angle_between(-moon) < 5_f64.to_radians() => {
-                self.camera_at(&place, moon, "Moon")?
+            View::Place(place) => {
+                let (body, name) = target(sun, moon);
+                self.camera_at(&place, body, name)?
             }
-            View::Place(place) => self.camera_at(&place, sun, "Sun")?,
         })
+    }
+
+    /// Whether the [view](View::Place) of a place sees the Sun, or near a full moon the Moon, above the horizon.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if the ephemeris does not cover the instant.
+    pub fn is_target_up(&self, place: &Place, time: Time) -> Result<bool> {
+        let seen = |body| Ok::<_, Error>(self.to_earth_fixed(self.apparent(body, time)?, time));
+        let [altitude, horizon] = altitudes(place, target(seen(SkyBody::Sun)?, seen(SkyBody::Moon)?).0);
+        Ok(altitude >= horizon)
     }
 
     /// A camera at a place that is directed at a body, the zenith up.
     fn camera_at(&self, place: &Place, body: DVec3, name: &str) -> Result<Camera> {
         let position = place.earth_fixed_km();
-        let toward = (body - position).normalize();
-        let altitude = toward.dot(place.zenith()).clamp(-1.0, 1.0).asin().to_degrees();
-        let horizon = horizon_altitude(position, place.zenith(), toward).to_degrees();
+        let [altitude, horizon] = altitudes(place, body);
         if altitude < horizon - 0.3 {
             let Place { latitude, longitude, .. } = place;
             let lowered = if horizon < 0.0 { format!(", that of the horizon {horizon:.1}") } else { String::new() };
@@ -492,6 +499,19 @@ impl Sky {
         let camera = Camera::new(position, body, place.zenith(), Field::Degrees(1.0));
         Ok(Camera { in_earth: true, ..camera })
     }
+}
+
+/// The body at which the camera of a place is directed: in a lunar eclipse the Moon is within 2 degrees of the direction opposite to the Sun.
+fn target(sun: DVec3, moon: DVec3) -> (DVec3, &'static str) {
+    if sun.angle_between(-moon) < 5_f64.to_radians() { (moon, "Moon") } else { (sun, "Sun") }
+}
+
+/// The altitude of a body's centre at a place, and that of the horizon in its azimuth, in degrees.
+fn altitudes(place: &Place, body: DVec3) -> [f64; 2] {
+    let position = place.earth_fixed_km();
+    let toward = (body - position).normalize();
+    let altitude = toward.dot(place.zenith()).clamp(-1.0, 1.0).asin().to_degrees();
+    [altitude, horizon_altitude(position, place.zenith(), toward).to_degrees()]
 }
 
 impl Camera {

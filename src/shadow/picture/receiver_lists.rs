@@ -93,18 +93,16 @@ impl ReceiverLists {
     }
 
     /// Whether f32 is precise enough for all pairs and for the pixels: no small occluder is near the surface of a large receiver, and the camera
-    /// is not near that of a large sphere, where distances are differences of numbers of the size of its radius.
+    /// is not near that of a large body, where distances are differences of numbers of the size of its radius.
     pub(crate) fn are_precise(&self, picture: &PreparedPicture) -> bool {
-        let is_spheroid = |id: u32| picture.shapes.binary_search_by_key(&id, |shape| shape.0).is_ok();
-        let near_camera = |(id, (body, ball)): (u32, (&PreparedBall, &Ball))| {
+        let near_camera = |(body, ball): (&PreparedBall, &Ball)| {
             let apart = match picture.view.projection {
                 Projection::Perspective => ball.center.length(),
                 Projection::Orthographic => ball.center.z.abs(),
             };
-            body.visible && apart - ball.radius < LEAST_REACH * ball.radius && !is_spheroid(id)
+            body.visible && apart - ball.radius < LEAST_REACH * ball.radius
         };
-        !self.occluders.iter().any(is_near_surface)
-            && !(0..).zip(picture.bodies.iter().zip(&picture.balls)).any(near_camera)
+        !self.occluders.iter().any(is_near_surface) && !picture.bodies.iter().zip(&picture.balls).any(near_camera)
     }
 
     /// Upper bound on the tests of a pixel: spheres in its tile, spheroids, and occluders of the point that it shows.

@@ -147,9 +147,7 @@ fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'stati
                 ("spheres", [_, 6 | 8]) | ("rays", [_, 4]) => "; the order of the files is SPHERES, then RAYS",
                 ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order of the files is SPHERES, then BULLETS",
                 ("segments", [_, 8]) => "; to cast rays, leave out --segments",
-                ("spheres", [_, 3]) => {
-                    "; points need a column with a radius, or a radius for all spheres (--sphere-radius)"
-                }
+                ("spheres", [_, 3]) => kind.radius_remedy(),
                 ("rays", [_, 3]) => "; to cast rays from points, add --toward or --parallel",
                 (_, [_]) => "; for a single row, use array.reshape(1, -1)",
                 _ => "",

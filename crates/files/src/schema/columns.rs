@@ -66,7 +66,7 @@ pub(crate) fn columns(
     let bad = |why: String| bad_file(path, format!("{place}{why}"));
 
     // Files that a system names are read without options.
-    let is_of_picture = kind.plural == "spheres" && kind.optional.contains(&ELEMENT);
+    let is_of_picture = kind.is_of_picture();
     let mut found = meanings_of(names, &Fields { kind, unit }).map_err(bad)?;
     let plain: Vec<String> = names.iter().map(|name| split(name).0).collect();
     let has_name = |name: &str| plain.iter().any(|own| own == name);
@@ -162,10 +162,7 @@ pub(crate) fn columns(
             let points = match kind.plural {
                 "states" => ", and `time` instead of unix_s as text; is the first row not a header?",
                 "spheres" if *name != "r" => "",
-                "spheres" if is_of_picture => {
-                    "; points need a column with a radius, or `radius` in the table of the body"
-                }
-                "spheres" => "; points need a column with a radius, or --sphere-radius",
+                "spheres" => kind.radius_remedy(),
                 _ => "",
             };
             return Err(bad(format!("column '{name}' is missing; {} need the columns {known}{points}", kind.plural)));

@@ -139,6 +139,20 @@ impl TableSchema {
         self.plural == "spheres" && (self.default)(3).is_some()
     }
 
+    /// Whether records are spheres of a system, whose file or inline table names them.
+    pub(crate) fn is_of_picture(&self) -> bool {
+        self.plural == "spheres" && self.optional.contains(&ELEMENT)
+    }
+
+    /// How to give points the radius that makes them spheres.
+    pub(crate) fn radius_remedy(&self) -> &'static str {
+        if self.is_of_picture() {
+            "; points need a column with a radius, or `radius` in the table of the body"
+        } else {
+            "; points need a column with a radius, or --sphere-radius"
+        }
+    }
+
     /// Name of the field or optional column with this index in a row.
     pub(crate) fn name(&self, field: usize) -> &'static str {
         self.fields.get(field).or_else(|| self.optional.get(field - self.fields.len())).copied().unwrap_or_default()
