@@ -116,6 +116,10 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.keep
+    }
+
     /// Options of the reader of the rows.
     pub(crate) fn read_options(&self, table: &TableArgs) -> ReadOptions {
         let options = table.read_options();

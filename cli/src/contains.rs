@@ -8,9 +8,11 @@ use serde::Serialize;
 use umbracast::glam::Vec3;
 use umbracast::{CancelToken, Containment, NO_SPHERE};
 use umbracast::{Device, DeviceOptions, OnBad, Points, Precision, Query, Report, SceneOptions};
-use umbracast_files::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, check_output};
+use umbracast_files::{AnswerRow, FileWriter, Heights, RayBatch, RayFile, Role, check_output};
 
-use super::args::{DeviceArgs, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, numbers, precisions, words};
+use super::args::{
+    DeviceArgs, Given, KeepArgs, Origin, SphereArgs, SummaryArgs, TableArgs, numbers, precisions, words,
+};
 use super::cast::time_range;
 use super::coarse::Rounded;
 use super::compare::Reference;
@@ -65,7 +67,7 @@ pub(crate) struct ContainsArgs {
     origin: Option<Origin>,
     /// Time at which moving spheres (columns vx,vy,vz) are tested; for points without a column time
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = time, conflicts_with = "time_range")]
-    time: Option<f32>,
+    time: Option<Given>,
     /// First and last time of points with a column time, for moving spheres [default: 0,1]
     #[arg(long, value_name = "FROM,TO", allow_hyphen_values = true, value_parser = time_range)]
     time_range: Option<[f32; 2]>,
@@ -94,9 +96,9 @@ pub(crate) struct ContainsArgs {
 }
 
 /// Parser of `--time`.
-fn time(text: &str) -> Result<f32, String> {
-    let time = numbers(text, "time", &[1])?[0].narrow;
-    if time.is_finite() { Ok(time) } else { Err(format!("time is {time}: a time must be finite")) }
+fn time(text: &str) -> Result<Given, String> {
+    let time = numbers(text, "time", &[1])?[0];
+    if time.narrow.is_finite() { Ok(time) } else { Err(format!("time is {}: a time must be finite", time.narrow)) }
 }
 
 impl ContainsArgs {
@@ -104,7 +106,7 @@ impl ContainsArgs {
     fn range(&self, moves: bool) -> Result<[f32; 2]> {
         match (self.time, self.time_range) {
             (None, None) => Ok(SceneOptions::default().time_range),
-            (time, range) if moves => Ok(time.map(|time| [time; 2]).or(range).unwrap_or_default()),
+            (time, range) if moves => Ok(time.map(|time| [time.narrow; 2]).or(range).unwrap_or_default()),
             (time, _) => {
                 let (option, spheres) =
                     (if time.is_some() { "--time" } else { "--time-range" }, self.spheres.display());
@@ -160,7 +162,7 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
                     let points = args.points.display();
                     return Err(Error::Usage(format!("--time cannot be used, because {points} has a column time")));
                 }
-                moments.resize(batch.records.len(), time);
+                moments.resize(batch.records.len(), time.narrow);
             }
             let mut part = batch.optional.points(Points::from(&batch.records)).numbered_from(sum.report.rays);
             if args.time.is_some() {
@@ -189,6 +191,9 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     left_out::say_of(&args.points, points.left_out(), args.summary.quiet);
     let mut rounding = spheres.rounding;
     rounding += points.rounding();
+    if let Some(time) = args.time {
+        rounding.note("--time", Role::Travel, time.wide, time.narrow);
+    }
     let files = &[&*args.spheres, &*args.points];
     let rounded = Rounded { rounding, heights: &heights, what: "a point", origin: (args.origin, origin), files };
     if let Some(warning) = rounded.warning(scene.spheres()) {

@@ -78,7 +78,18 @@ impl RayInputOptions<'_> {
     pub(crate) fn placed(&self, error: impl Into<Error>) -> Error {
         match self {
             Self::Rays(path) | Self::Segments(path) | Self::Points(path, ..) => placed(path, error),
-            Self::Sensor(_) => error.into(),
+            Self::Sensor(path) => match error.into() {
+                Error::Umbracast(ray @ umbracast::Error::BadRecord { .. }) => Error::bad_file(path, ray.to_string()),
+                other => other,
+            },
+        }
+    }
+
+    /// The same source without a column of the spheres on which rays start.
+    pub(crate) fn free(&self) -> Self {
+        match self.clone() {
+            Self::Points(path, direction_spec, _) => Self::Points(path, direction_spec, FromColumn::None),
+            other => other,
         }
     }
 
@@ -307,10 +318,10 @@ impl RayInput {
         }
     }
 
-    /// Sets whether rays from points start on the surfaces of the spheres that a column names.
-    pub(crate) fn use_starts(&mut self, yes: bool) {
+    /// Ignores the column of the spheres on which rays from points start.
+    pub(crate) fn leave_surfaces(&mut self) {
         if let Self::Points { on_surfaces, .. } = self {
-            *on_surfaces = yes;
+            *on_surfaces = false;
         }
     }
 

@@ -9,7 +9,7 @@ use umbracast::{CancelToken, Motion, OnBad, Query, Ray, Rays, Report, Sphere, Sp
 use umbracast::{Device, DeviceOptions, Scene};
 use umbracast_files::{FileWriter, ReadOptions, check_disk, least_output, origin_of_spheres, read_spheres_with};
 use umbracast_files::{Heights, LeftOut, OriginFinder, PreparedFile, RayBatches, Rounding, Table};
-use umbracast_files::{check_output, check_points_output, is_points_output};
+use umbracast_files::{check_output, check_points_output, is_pipe, is_points_output};
 
 use super::args::Origin;
 use super::cast::CastArgs;
@@ -62,7 +62,7 @@ impl Files<'_> {
             &inputs,
             table.format,
         )?;
-        let kept = rays.kept().to_vec();
+        let mut kept = rays.kept().to_vec();
         let from_column = rays.start_column();
         cast_query.sensor(rays.angles()?);
         let others: Vec<&Path> = inputs.iter().copied().chain([self.output, &*target]).collect();
@@ -88,7 +88,10 @@ impl Files<'_> {
         let needs_times = spheres.optional.velocities.is_some() && self.query.motion == Motion::AtTime;
         let poses = inputs.last().copied().unwrap_or(self.spheres);
         if needs_times && !rays.use_pose_times(poses, self.args.on_bad)? && !self.args.summary.quiet {
-            let how = "the poses can have times with --keep (.csv or .parquet, one row per ray)";
+            let how = match keep.is_given() {
+                true => "the poses have no column time",
+                false => "the poses can have times with --keep (.csv or .parquet, one row per ray)",
+            };
             say(&format!("note: {}: all rays are at time 0: {how}", self.rays.path().display()));
         }
         if let Some(warning) = rays.warning() {
@@ -113,7 +116,15 @@ impl Files<'_> {
             (spheres.records, spheres.optional) = Default::default();
         }
         let from_id = self.choose_start_column(from_column, &scene, origin, &watch)?;
-        rays.use_starts(matches!(from_id, Some(FromId::Column(_))));
+        if matches!(from_id, Some(FromId::Unused(_))) {
+            if is_pipe(self.rays.path()) {
+                rays.leave_surfaces();
+            } else {
+                let (free, _) = self.rays.free().open(&self.args.sphere_options.options(keep.read_options(table)))?;
+                kept = free.kept().to_vec();
+                rays = free.read(origin.unwrap_or_default(), self.args.on_bad)?;
+            }
+        }
         // An empty query, which fails if the device does not support the precision or the query.
         let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;
 
@@ -216,13 +227,22 @@ impl Files<'_> {
         if column != "id" || self.args.from_id.is_some() {
             return Ok(Some(FromId::Column(column)));
         }
-        if !self.rays.path().is_file() {
+        if is_pipe(self.rays.path()) {
             return Ok(Some(FromId::Unused("the points come from a pipe, which is read once; see --from-id".into())));
         }
         let (file, _) = self.rays.open(&self.args.keep.read_options(&self.args.table))?;
         let mut points = file.read(origin.unwrap_or_default(), self.args.on_bad)?;
         let mut end = 0;
-        while points.next(watch)? {
+        loop {
+            match points.next(watch) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if matches!(error.of_records(), Some(umbracast::Error::Cancelled { .. })) => {
+                    return Err(error);
+                }
+                // Other columns are read again.
+                Err(error) => return Ok(Some(FromId::Unused(error.to_string()))),
+            }
             let mut rays = points.rays(end);
             end += rays.len() as u64;
             while let Err(error) = scene.check_starts(rays) {

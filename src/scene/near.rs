@@ -49,7 +49,9 @@ impl Scene {
             return Ok(Vec::new());
         }
         if self.with_motion(rays.ray_attributes, query).moves_with_ray {
-            return usage("near: block is not supported if spheres move while rays travel");
+            return usage(
+                "near: block is not supported if spheres move while rays travel: use pass, or rays that begin at t_min 0",
+            );
         }
         let (silent, before) = (self.with_cancel(&self.cancel.without_progress()), query.before_start());
         let mut blocked = Vec::with_capacity(rays.len());

@@ -53,7 +53,7 @@ impl<'a> Plot<'a> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
         if !matches!(extension.as_deref(), Some("png" | "svg")) {
             let message = "cannot write a plot in this format: supported is .png and .svg";
-            return Err(Error::bad_file(path, message));
+            return Err(umbracast_files::Error::bad_output(path, message).into());
         }
         let target = [check_target(path)?];
         if others.iter().any(|other| overwrites(&target, other)) {

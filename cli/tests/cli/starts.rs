@@ -69,6 +69,40 @@ fn a_column_id_is_used_only_if_every_point_lies_on_its_sphere() {
     );
 }
 
+/// `id` is also a name for things that are no spheres: they are no error, and `--keep` copies them.
+#[test]
+fn ids_of_other_things_are_not_used() {
+    let folder = cases(&["one.csv"]);
+    let ply = "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nproperty int id\nend_header\n";
+    folder.write("minus.ply", format!("{ply}4 0 0 -1\n"));
+    for (ids, why) in [
+        ("-1", "line 2: id is -1"),
+        ("8000000000", "line 2: id is 8000000000"),
+        ("3.5", "line 2: id is 3.5"),
+        ("P1", "line 2: id is 'P1': expected a number"),
+        ("77", "the point in row 1 (index 0) does not lie on the sphere that it names"),
+    ] {
+        folder.write("points.csv", format!("id,x,y,z\n{ids},4,0,0\n"));
+        let (dark, summary) = occluded(&folder, "one.csv points.csv --toward 0,0,0");
+        assert_eq!(dark, 1, "the closed ball is touched: {ids}");
+        assert!(summary.contains("column id is not used: ") && summary.contains(why), "{ids}: {summary}");
+        let (_, summary) = occluded(&folder, "one.csv points.csv --toward 0,0,0 --from-id none");
+        assert!(!summary.contains("column"), "{summary}");
+        for from in ["", " --from-id none"] {
+            let kept = format!("cast one.csv points.csv -o - --query occluded --toward 0,0,0 --keep -q{from}");
+            assert_eq!(folder.run_ok(&kept).output, format!("id,occluded\n{ids},true\n"));
+        }
+    }
+    let (_, summary) = occluded(&folder, "one.csv minus.ply --toward 0,0,0");
+    assert!(summary.contains("column id is not used: minus.ply: ") && summary.contains("id is -1"), "{summary}");
+    folder.refused("cast one.csv points.csv -o out.csv --toward 0,0,0 --keep --from-id none", "rename the kept column");
+    // Beside another column, it has no meaning.
+    for (from, option) in [("from_id", ""), ("From_ID", " --from-id FROM_ID"), ("Sphere Id", " --from-id sphere_id")] {
+        folder.write("both.csv", format!("id,x,y,z,{from}\nP1,4,0,0,0\n"));
+        assert_eq!(occluded(&folder, &format!("one.csv both.csv --toward 0,0,0{option}")).0, 0, "{from}");
+    }
+}
+
 #[test]
 fn rays_and_bullets_have_a_column_of_the_spheres_on_which_they_start() {
     let folder = cases(&["contact_s.csv", "contact_r.csv"]);

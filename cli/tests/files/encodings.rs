@@ -113,6 +113,16 @@ fn headers_may_have_any_case_and_units_and_rows_may_be_blank_at_the_end() {
     }
 }
 
+#[test]
+fn no_column_is_lost_that_is_kept() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n0,0,9,1\n").write("r.csv", ",ox,oy,oz,dx,dy,dz\nA,0,0,0,0,0,1\n");
+    folder
+        .refused("cast s.csv r.csv -o - --keep", "line 2: cell 1 is 'A', but its column has no name: name the column");
+    folder.write("r.csv", ",ox,oy,oz,dx,dy,dz\n,0,0,0,0,0,1\n");
+    assert_eq!(folder.run_ok("cast s.csv r.csv -o - --keep -q").output, "t,id\n8.0,0\n");
+}
+
 /// The same rules for the other tables.
 #[test]
 fn every_table_follows_the_same_rules() {

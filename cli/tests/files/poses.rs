@@ -122,8 +122,10 @@ fn poses_of_other_programs_are_read() {
         assert_eq!(found.len(), 20, "{name}");
     }
     folder.write("l.toml", format!("{HEAD}poses = \"pandas_poses.csv\"\n"));
+    folder.refused("cast s.csv --sensor l.toml -o out.csv -q --keep", "its column has no name: name the column");
+    folder.write("pandas_poses.csv", format!("row{}", String::from_utf8(case("pandas_poses.csv")).unwrap()));
     folder.run_ok("cast s.csv --sensor l.toml -o out.csv -q --keep");
-    assert!(folder.text("out.csv").contains("\n2026-11-26 08:00:00.200+00:00,102,4.7"), "{}", folder.text("out.csv"));
+    assert!(folder.text("out.csv").contains("\n2,2026-11-26 08:00:00.200+00:00,102,4.7"), "{}", folder.text("out.csv"));
 }
 
 #[test]
@@ -174,11 +176,39 @@ fn moving_spheres_are_seen_at_the_times_of_the_poses() {
     let done = folder.run_ok("cast s.csv --sensor l.toml -o - --ignore-extra");
     assert_eq!(done.output, "t,id\n9.0,0\n,\n9.0,0\n,\n");
     assert!(done.errors.starts_with("note: l.toml: all rays are at time 0: "), "{}", done.errors);
-    let outside = "time is -1: outside the time range of the scene, 0 to 1";
+    let outside = "l.toml: ray 2: time is -1: outside the time range of the scene, 0 to 1";
     folder.refused("cast s.csv --sensor l.toml -o out.csv --keep --time-range 0,1", outside);
     folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,0\n0,0,0,1,0,0,0,08:00\n");
     let words = "p.csv: row 2 (index 1): time is '08:00': expected a finite number";
     folder.refused("cast s.csv --sensor l.toml -o out.csv --keep", words);
+    // The heading has the freedom of others.
+    for heading in ["Time", "TIME", "time [s]", "time/s", "scalar_time"] {
+        folder.write("p.csv", format!("x,y,z,qw,qx,qy,qz,{heading}\n0,0,0,1,0,0,0,0.5\n"));
+        let done = folder.run_ok("cast s.csv --sensor l.toml -o - --keep -q");
+        assert_eq!(done.output, format!("{heading},t,id\n0.5,10.0,0\n0.5,,\n"));
+    }
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time [ms]\n0,0,0,1,0,0,0,0.5\n");
+    folder.refused(
+        "cast s.csv --sensor l.toml -o out.csv --keep",
+        "p.csv: column 'time [ms]' has the unit 'ms', expected s",
+    );
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time,Time\n0,0,0,1,0,0,0,0,1\n");
+    folder.refused("cast s.csv --sensor l.toml -o out.csv --keep", "columns 'time' and 'Time' have the same meaning");
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,name\n0,0,0,1,0,0,0,a\n");
+    let done = folder.run_ok("cast s.csv --sensor l.toml -o - --keep");
+    assert!(
+        done.errors.starts_with("note: l.toml: all rays are at time 0: the poses have no column time"),
+        "{}",
+        done.errors
+    );
+    folder.write("near.toml", "elevations_deg = [0]\nazimuths_deg = [0]\nrange = [0.5, 50]\n");
+    folder.refused(
+        "cast s.csv --sensor near.toml -o out.csv --motion with-ray --time-range 0,50",
+        "near: block is not supported if spheres move while rays travel: use pass, or rays that begin at t_min 0",
+    );
+    let done = folder.run_ok("cast s.csv --sensor near.toml -o - --motion with-ray --near pass --time-range 0,50 -q");
+    assert_eq!(done.output, "t,id\n,\n");
+    folder.write("p.csv", "x,y,z,qw,qx,qy,qz,time\n0,0,0,1,0,0,0,0\n0,0,0,1,0,0,0,08:00\n");
     // Text that is no number is copied where nothing moves.
     let done = folder.run_ok("cast rest.csv --sensor l.toml -o - -q --keep");
     assert_eq!((done.output.lines().nth(3), done.errors.as_str()), (Some("08:00,9.0,0"), ""));

@@ -21,6 +21,14 @@ fn coarse_rounding_causes_a_warning() {
 }
 
 #[test]
+fn a_time_that_is_rounded_causes_a_warning() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r,vx,vy,vz\n-1700000000,0,0,5,1,0,0\n").write("p.csv", "x,y,z\n40,0,0\n");
+    let said = folder.run_ok("contains s.csv p.csv -o out.csv -q --time 1700000040").errors;
+    assert!(said.starts_with("warning: rounding to f32 changed values of --time by up to 4.0e1"), "{said}");
+}
+
+#[test]
 #[cfg(unix)]
 fn a_replaced_file_keeps_its_permissions() {
     use std::os::unix::fs::PermissionsExt;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::read::csv::number;
 use super::read::poses::{PoseFile, PoseTable};
 use super::read::read_options::ReadOptions;
+use super::schema::columns::time_column;
 use super::schema::kept::KeptColumns;
 use super::schema::kinds::TIME;
 use super::schema::rounding::{Role, Rounding};
@@ -84,14 +85,11 @@ pub struct LidarInput {
 }
 
 impl LidarInput {
-    /// The times of the poses, from their kept column `time`; `None` without it. Their rounding joins that of the positions. With
+    /// The times of the poses in seconds, from their kept column `time`; `None` without it. Their rounding joins that of the positions. With
     /// [`OnBad::Skip`], those that are empty or not finite are kept, and the query skips their rays. An error is the reason.
     pub fn times(&mut self, on_bad: OnBad) -> Result<Option<Vec<f32>>, String> {
-        let mut columns = (0..self.kept.names().len()).filter(|column| self.kept.names()[*column] == TIME);
-        let Some(column) = columns.next() else { return Ok(None) };
-        if columns.next().is_some() {
-            return Err(format!("column '{TIME}' appears twice"));
-        }
+        let names: Vec<&str> = self.kept.names().iter().map(String::as_str).collect();
+        let Some(column) = time_column(&names)? else { return Ok(None) };
         let mut times = Vec::with_capacity(self.kept.rows());
         for row in 0..self.kept.rows() {
             let cell = self.kept.cell(row, column).trim();

@@ -57,8 +57,10 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
     let fields = columns(&path, &format!("{line}: "), kind, &named, options.ignores_unknown(), options.unit)?;
     let mut of_named = fields.iter();
     let use_of = |name: &str| match (name, options.extra) {
-        ("", ExtraColumns::Refuse) => Cell::Blank,
-        ("", _) => Cell::Ignored,
+        ("", ExtraColumns::Ignore) => Cell::Ignored,
+        // The caller of `only` ignores other columns.
+        ("", ExtraColumns::Keep) if options.only.is_some() => Cell::Ignored,
+        ("", _) => Cell::Blank,
         _ => match of_named.next() {
             Some(Some(field)) => Cell::Field(*field),
             _ if options.keeps(name) => Cell::Kept,

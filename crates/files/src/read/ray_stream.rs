@@ -15,9 +15,11 @@ use super::table::OpenTable;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read};
 use crate::escape::quoted;
+use crate::format::is_pipe;
 use crate::schema::convert::{Converter, MOST_FIELDS, Record};
+use crate::schema::headings::split;
 use crate::schema::kept::KeptColumns;
-use crate::schema::kinds::{FROM_ID, ID, STARTS, TableSchema};
+use crate::schema::kinds::{FREE_STARTS, FROM_ID, ID, STARTS, TableSchema};
 use crate::schema::left_out::LeftOut;
 use crate::schema::optional::OptionalColumns;
 use crate::schema::rounding::Rounding;
@@ -65,15 +67,17 @@ impl RayFile<[f32; 3]> {
     /// The errors of [`open`](Self::open), also if the file has no column of that name.
     pub fn open_starts(path: &Path, options: &ReadOptions, from: &FromColumn) -> Result<Self> {
         let kind = match from {
-            FromColumn::Named(name) if !STARTS.optional.contains(&&**name) => {
-                if STARTS.fields.contains(&&**name) {
+            FromColumn::Auto => &STARTS,
+            FromColumn::None => &FREE_STARTS,
+            FromColumn::Named(name) => {
+                let (name, _) = split(name);
+                if STARTS.fields.contains(&&*name) {
                     return Err(bad_file(path, format!("column '{name}' is a coordinate, and so cannot hold ids")));
                 }
                 // A schema lives as long as the program.
-                let names = [STARTS.optional, &[String::leak(name.clone())]].concat();
-                &*Box::leak(Box::new(TableSchema { optional: Vec::leak(names), ..STARTS }))
+                let names = [FREE_STARTS.optional, &[String::leak(name)]].concat();
+                &*Box::leak(Box::new(TableSchema { optional: Vec::leak(names), ..FREE_STARTS }))
             }
-            _ => &STARTS,
         };
         let source = OpenTable::open_with(path, kind, options)?;
         let find = |name: &str| {
@@ -81,9 +85,13 @@ impl RayFile<[f32; 3]> {
             kind.place(own).filter(|field| source.fields().contains(field)).map(|_| own)
         };
         let from_column = match from {
+            // Whatever `id` contains, it has no meaning beside `from_id`.
+            FromColumn::Auto if find(FROM_ID).is_some() && find(ID).is_some() && !is_pipe(path) => {
+                return Self::open_starts(path, options, &FromColumn::Named(FROM_ID.into()));
+            }
             FromColumn::Auto => find(FROM_ID).or_else(|| find(ID)),
             FromColumn::None => None,
-            FromColumn::Named(name) => match find(name) {
+            FromColumn::Named(name) => match find(&split(name).0) {
                 None => return Err(bad_file(path, format!("there is no column '{}'", quoted(name)))),
                 found => found,
             },

@@ -9,8 +9,7 @@ use super::kinds::{
     COLORS, ELEMENT, FROM_ID, ID, MASK, POINTS, RADII, RADIUS, RAYS, ROTATION, SEGMENTS, SKIP_ID, SPHERES, TIME,
     TRANSMITTANCE, TableSchema, VELOCITY,
 };
-use crate::error::Result;
-use crate::error::bad_file;
+use crate::error::{self, bad_file};
 use crate::escape::quoted;
 
 /// Columns of spheres and ellipsoids that points do not have.
@@ -58,7 +57,7 @@ pub(crate) fn columns(
     names: &[&str],
     others: bool,
     unit: Option<&str>,
-) -> Result<Vec<Option<usize>>> {
+) -> error::Result<Vec<Option<usize>>> {
     let wanted = required(kind).join(",");
     let optional = kind.fields.iter().enumerate().filter(|(i, _)| (kind.default)(*i).is_some()).map(|(_, name)| *name);
     let optional = optional.chain(kind.optional.iter().copied()).collect::<Vec<_>>().join(",");
@@ -85,7 +84,7 @@ pub(crate) fn columns(
     let is_points = POINTS.fields.iter().copied().all(has_name) && !RADII_OR_R.into_iter().any(has_name);
     for ((heading, name), field) in names.iter().zip(&plain).zip(&found) {
         let name = name.as_str();
-        if field.is_none() && !others {
+        if field.is_none() && !others && !kind.ignored.contains(&name) {
             let other = if kind.plural == "spheres" { &RAYS } else { &SPHERES };
             if kind.plural == "points" && RAYS.fields.contains(&name) {
                 return Err(bad(format!(
@@ -169,6 +168,13 @@ pub(crate) fn columns(
         }
     }
     Ok(found)
+}
+
+/// The column of the time among others, without a field.
+pub(crate) fn time_column(names: &[&str]) -> Result<Option<usize>, String> {
+    static ONLY_TIME: TableSchema = TableSchema { fields: &[], optional: &[TIME], ..RAYS };
+    let found = meanings_of(names, &Fields { kind: &ONLY_TIME, unit: None })?;
+    Ok(found.iter().position(Option::is_some))
 }
 
 /// Whether a name is that of a field or an optional column, with any unit.

@@ -17,6 +17,8 @@ pub(crate) struct TableSchema {
     pub(crate) shape: &'static str,
     /// Optional columns. In a row they follow the fields.
     pub(crate) optional: &'static [&'static str],
+    /// Other columns that a file may have, whatever they contain.
+    pub(crate) ignored: &'static [&'static str],
 }
 
 pub(crate) static SPHERES: TableSchema = TableSchema {
@@ -40,6 +42,7 @@ pub(crate) static SPHERES: TableSchema = TableSchema {
         ROTATION[3],
         TRANSMITTANCE,
     ],
+    ignored: &[],
 };
 
 /// Spheres of a system: opaque balls at rest, which may have colours.
@@ -69,6 +72,7 @@ pub(crate) static RAYS: TableSchema = TableSchema {
     },
     shape: "(M, 6) with origin and direction, or (M, 8) with t_min and t_max in addition,",
     optional: &[MASK, SKIP_ID, FROM_ID, TIME, RADIUS],
+    ignored: &[],
 };
 
 pub(crate) static SEGMENTS: TableSchema = TableSchema {
@@ -79,6 +83,7 @@ pub(crate) static SEGMENTS: TableSchema = TableSchema {
     default: |_| None,
     shape: "(M, 6) with x1 y1 z1 x2 y2 z2",
     optional: &[MASK, SKIP_ID, FROM_ID, TIME, RADIUS],
+    ignored: &[],
 };
 
 pub(crate) static POINTS: TableSchema = TableSchema {
@@ -89,10 +94,14 @@ pub(crate) static POINTS: TableSchema = TableSchema {
     default: |_| None,
     shape: "(N, 3) with x y z",
     optional: &[MASK, SKIP_ID, TIME],
+    ignored: &[],
 };
 
 /// Points from which rays are cast. `id` is the column of hits.
 pub(crate) static STARTS: TableSchema = TableSchema { optional: &[MASK, SKIP_ID, TIME, FROM_ID, ID], ..POINTS };
+
+/// The same if rays start on no sphere, or on those of another column.
+pub(crate) static FREE_STARTS: TableSchema = TableSchema { ignored: &[FROM_ID, ID], ..POINTS };
 
 pub(crate) static OBSERVERS: TableSchema =
     TableSchema { what: "observer", plural: "observers", optional: &[], ..POINTS };
@@ -106,6 +115,7 @@ pub(crate) static TRAJECTORIES: TableSchema = TableSchema {
     default: |field| matches!(field, 0 | 4..).then_some(f32::NAN),
     shape: "(N, 4) with unix_s x y z, or (N, 7) with vx vy vz in addition,",
     optional: &[],
+    ignored: &[],
 };
 
 pub(crate) static POSES: TableSchema = TableSchema {
@@ -116,6 +126,7 @@ pub(crate) static POSES: TableSchema = TableSchema {
     default: |_| None,
     shape: "(N, 7) with x y z qw qx qy qz",
     optional: &[],
+    ignored: &[],
 };
 
 pub(crate) static BULLETS: TableSchema = TableSchema {
@@ -126,6 +137,7 @@ pub(crate) static BULLETS: TableSchema = TableSchema {
     default: |_| None,
     shape: "(M, 7) with x1 y1 z1 x2 y2 z2 speed",
     optional: &[RADIUS, FROM_ID],
+    ignored: &[],
 };
 
 impl TableSchema {
