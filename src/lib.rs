@@ -57,6 +57,8 @@
 //! | `Standard` | \|b/r − 1\| > 2⁻⁴⁰ (1 + E/r) | \|δt\|·\|d\| ≤ 8 u (\|t\|·\|d\| + r·r/h) | devices that pass the probe |
 //! | `Exact` | always | one rounding to f32 | everywhere |
 //!
+//! At `Fast` and `Standard`, a hit is also uncertain where the ray ends within the error of its root.
+//!
 //! The default is `Exact` for spheres, and `Standard` for ellipsoids and [encoded queries](Scene::plan). [`Report::precision`] names the
 //! precision that ran. `Exact` gives the same bytes on every device: rays that f32 leaves undecided are resolved in f64, and with integers where f64 does not
 //! suffice. The result of `approach` is within |δt|·|d| ≤ 8 u (E + |t·d|) and |δclearance| ≤ 8 u (E + |t·d| + r), and correctly

@@ -238,7 +238,7 @@ pub(crate) fn precisions() -> impl TypedValueParser<Value = Precision> {
         ("fast", "plain f32; the error bounds hold on every device", Precision::Fast),
         (
             "standard",
-            "f32 with error-free corrections: hits can be wrong only within 2^-40 of tangency",
+            "f32 with error-free corrections: hits can be wrong only near tangency, or if a ray ends within rounding of a surface",
             Precision::Standard,
         ),
         ("exact", "the same hits on every device: undecided rays are resolved by exact arithmetic", Precision::Exact),

@@ -129,19 +129,19 @@ pub(crate) struct BulletsArgs {
           requires_all = ["to", "speed", "sphere"], conflicts_with_all = FILES_ONLY)]
     from: Option<bullet::GivenPoint>,
     /// A point that the bullet flies towards
-    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point, requires = "from")]
+    #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point, requires = "from", conflicts_with = "spheres")]
     to: Option<bullet::GivenPoint>,
     /// Distance that the bullet flies per frame
-    #[arg(long, value_name = "V", allow_hyphen_values = true, value_parser = bullet::speed, requires = "from")]
+    #[arg(long, value_name = "V", allow_hyphen_values = true, value_parser = bullet::speed, requires = "from", conflicts_with = "spheres")]
     speed: Option<bullet::GivenNumber>,
     /// The sphere: centre and radius
-    #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, value_parser = bullet::ball, requires = "from")]
+    #[arg(long, value_name = "X,Y,Z,R", allow_hyphen_values = true, value_parser = bullet::ball, requires = "from", conflicts_with = "spheres")]
     sphere: Option<GivenSphere>,
     /// Radius of the bullet; a point without it
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = bullet::radius, requires = "from")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = bullet::radius, requires = "from", conflicts_with = "spheres")]
     radius: Option<bullet::GivenNumber>,
     /// Velocity of the sphere per frame; at rest without it
-    #[arg(long, value_name = "VX,VY,VZ", allow_hyphen_values = true, value_parser = bullet::velocity, requires = "from")]
+    #[arg(long, value_name = "VX,VY,VZ", allow_hyphen_values = true, value_parser = bullet::velocity, requires = "from", conflicts_with = "spheres")]
     velocity: Option<bullet::GivenPoint>,
 
     #[command(flatten)]

@@ -34,7 +34,9 @@ fn undecided(low: f32) -> Classification {
 
 // t -+ bound, clamped to finite f32.
 fn widen(t: f32, bound: f32) -> vec2<f32> {
-  return vec2<f32>(max(t, bound - FAR) - bound, min(t, FAR - bound) + bound);
+  // A bound that exceeds f32 says nothing about `t`.
+  let around = vec2<f32>(max(t, bound - FAR) - bound, min(t, FAR - bound) + bound);
+  return select(around, vec2<f32>(-FAR, FAR), bound >= FAR);
 }
 
 // Classifies a pair. With `use_bounds`, HIT and MISS are proved by the error bounds of the intersection test. The ray's ends must be finite.

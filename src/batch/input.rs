@@ -91,7 +91,7 @@ impl<'a> Rays<'a> {
         /// Sets the sphere on whose surface each ray starts; [`NO_SPHERE`](crate::NO_SPHERE) for none. Rounding puts an origin on either side
         /// of the surface. The direction decides instead, with e = centre − origin, B = direction · e and A = |direction|², exactly:
         ///
-        /// * B ≤ 0: the ray leaves the sphere, or touches it. It does not hit that sphere.
+        /// * B ≤ 0: the ray leaves the sphere, or touches it. It does not hit that sphere, and `approach` leaves it out.
         /// * B > 0: the ray starts inside the sphere, whose roots are 0 and 2 B / A. The root 0 is never a hit. `t_min`, `t_max` and
         ///   [`Inside`](crate::Inside) decide the rest. For [`approach`](crate::Scene::approach) it is a sphere like any other.
         ///

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::ray_attributes::{OwnedRayAttributes, RayAttributeColumns};
 use super::raygen::source::RaySource;
 use crate::error::{Error, Result};
+use crate::math::simd::level::SimdLevel;
 use crate::query::policy::{OnBad, Query};
-use crate::query::validate::{commas, is_usable};
+use crate::query::validate::commas;
 use crate::records::{Ray, RayAttributes};
 use crate::runtime::cancel::CancelToken;
 
@@ -103,18 +104,18 @@ impl<'a> RayBatch<'a> {
 
     /// Whether these rays of the batch are valid, if they are given as records, which alone decide it. Usually they are: one pass without
     /// branches confirms it.
-    pub(crate) fn are_usable(&self, rays: &[Ray]) -> bool {
+    pub(crate) fn are_usable(&self, level: SimdLevel, rays: &[Ray]) -> bool {
         let records_alone =
             matches!(self.rays, RaySource::Records(_)) && self.at_rest() && self.ray_attributes.from_ids.is_none();
-        records_alone && rays.iter().fold(true, |all, ray| all & is_usable(ray))
+        records_alone && level.are_usable(rays)
     }
 
     /// Indices of the valid rays. `rays` are the rays of this batch as records.
     ///
     /// # Errors
     /// The error of the first invalid ray, if the query refuses invalid rays.
-    pub(crate) fn valid_rays(&self, rays: &[Ray], check_start: impl CheckStart) -> Result<Vec<u32>> {
-        if self.are_usable(rays) {
+    pub(crate) fn valid_rays(&self, level: SimdLevel, rays: &[Ray], check_start: impl CheckStart) -> Result<Vec<u32>> {
+        if self.are_usable(level, rays) {
             return Ok((0..rays.len() as u32).collect());
         }
         let mut usable = Vec::with_capacity(rays.len());

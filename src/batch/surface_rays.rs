@@ -4,17 +4,18 @@ use glam::{DVec3, Vec3};
 
 use super::input::Rays;
 use crate::error::Result;
-use crate::query::policy::check_same_length;
-use crate::query::results::Hits;
+use crate::query::policy::{Inside, Motion, check_same_length};
+use crate::query::results::{Hits, Report};
 use crate::records::{NO_SPHERE, Ray};
 
 /// Rays that start at hit points, one for each ray that hit a sphere, in the order of the rays; with the spheres on which they start
-/// ([`Rays::from_ids`]), and the times and radii of the rays that hit them.
+/// ([`Rays::from_ids`]), and the times and radii of the rays that hit them; after [`Motion::WithRay`] the times are those of the hits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SurfaceRays {
     /// The rays.
     pub rays: Vec<Ray>,
-    /// Per ray the sphere on whose surface it starts; [`NO_SPHERE`] where the hit was the start of a ray inside a sphere.
+    /// Per ray the sphere on whose surface it starts. [`NO_SPHERE`] where the hit was the start of a ray, at `t_min`, with
+    /// [`Inside::Enter`]: the ray started inside a sphere, or exactly on its surface.
     pub from_ids: Vec<u32>,
     /// Per ray the index of the ray that hit that sphere.
     pub indices: Vec<usize>,
@@ -62,10 +63,11 @@ impl Hits {
 
     fn rays_from_points(&self, rays: Rays<'_>, make: impl Fn(Vec3) -> Ray) -> Result<SurfaceRays> {
         check_same_length("rays", rays.len(), "hits", self.len())?;
+        let Report { inside, motion, .. } = self.report;
         let columns = rays.ray_attributes;
         columns.check("rays", rays.len())?;
         let mut found = SurfaceRays {
-            times: columns.times.map(|_| Vec::new()),
+            times: (columns.times.is_some() || motion == Motion::WithRay).then(Vec::new),
             radii: columns.radii.map(|_| Vec::new()),
             ..SurfaceRays::default()
         };
@@ -75,10 +77,12 @@ impl Hits {
             let point: DVec3 = ray.origin.as_dvec3() + f64::from(hit.t) * direction;
             found.rays.push(make(point.as_vec3()));
             // A ray that goes into the sphere on which it starts is at its surface.
-            let is_inside = hit.t == ray.t_min && (hit.t != 0.0 || hit.id != attributes.from_id);
+            let is_inside =
+                inside == Inside::Enter && hit.t == ray.t_min && (hit.t != 0.0 || hit.id != attributes.from_id);
             found.from_ids.push(if is_inside { NO_SPHERE } else { hit.id });
             found.indices.push(i);
-            found.times.iter_mut().for_each(|times| times.push(attributes.time));
+            let time = if motion == Motion::WithRay { hit.t } else { attributes.time };
+            found.times.iter_mut().for_each(|times| times.push(time));
             found.radii.iter_mut().for_each(|radii| radii.push(attributes.radius));
         }
         Ok(found)

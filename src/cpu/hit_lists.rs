@@ -42,7 +42,7 @@ impl CpuScene {
     fn list_task(&self, batch: RayBatch<'_>, plan: TaskPlan, most: u32, pool: &GrowthBudget) -> Result<TaskLists> {
         let RayBatch { first, ray_attributes, query, cancel, .. } = batch;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, batch.valid_rays(&rays, self.start_check())?, plan);
+        let order = self.ordered(&rays, batch.valid_rays(self.level, &rays, self.start_check())?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         let mut lists = TaskLists {
             ranges: vec![(0, 0); rays.len()],

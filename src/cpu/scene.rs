@@ -62,7 +62,7 @@ pub(crate) struct CpuScene {
     undecided: AtomicUsize,
     /// Minimum number of spheres for it.
     tree_from: usize,
-    level: SimdLevel,
+    pub(crate) level: SimdLevel,
     /// Time range of the motion of the spheres.
     time_range: [f32; 2],
     /// Ray i is tested against sphere i only.
@@ -271,7 +271,7 @@ impl CpuScene {
         let cancel = batch.cancel;
         cancel.check()?;
         let rays = batch.rays.records();
-        let order = self.ordered(&rays, batch.valid_rays(&rays, self.start_check())?, plan);
+        let order = self.ordered(&rays, batch.valid_rays(self.level, &rays, self.start_check())?, plan);
         let skipped = (rays.len() - order.len()) as u64;
         out.fill(Q::MISS);
         let mut tally = if plan.order.is_sorted() && order.len() > STREAM_RAYS {
@@ -315,7 +315,9 @@ impl CpuScene {
             put(place, found.record);
         };
         let mut collectors = Vec::new();
-        for places in places.chunks(STREAM_RAYS) {
+        // The packets of coherent rays share nothing: fewer prepared rays stay in the first-level cache.
+        let size = if plan.order.is_sorted() { STREAM_RAYS } else { 256 };
+        for places in places.chunks(size) {
             cancel.check()?;
             if self.pairwise {
                 for &i in places {
@@ -326,24 +328,24 @@ impl CpuScene {
                     }
                 }
             } else {
-                // Sorted rays are scattered in memory: they are prefetched.
-                places.iter().for_each(|&i| {
-                    prefetch(&rays[i as usize]);
-                    ray_attributes.prefetch(i as usize);
-                });
                 let first = places[0];
                 let own = if places.iter().zip(first..).all(|(&i, next)| i == next) {
                     Cow::Borrowed(&rays[first as usize..][..places.len()])
                 } else {
+                    // Sorted rays are scattered in memory: they are prefetched.
+                    places.iter().for_each(|&i| {
+                        prefetch(&rays[i as usize]);
+                        ray_attributes.prefetch(i as usize);
+                    });
                     Cow::Owned(places.iter().map(|&i| rays[i as usize]).collect::<Vec<_>>())
                 };
                 let picked = self.gather_attributes(batch, rays, places, Q::IS_APPROACH);
                 collectors.extend(places.iter().map(|_| Q::collector(query, &self.attributes)));
-                self.spheres().visit_candidates(&own, &picked, &mut collectors, query, plan.order);
+                let spheres = self.spheres();
+                spheres.visit_candidates(&own, &picked, &mut collectors, query, plan.order);
                 for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(collectors.drain(..)).enumerate() {
-                    let attributes = picked.get(n).copied().unwrap_or(RayAttributes::NONE);
-                    let candidates = Candidates::Scene(self.spheres(), attributes);
-                    take(i as usize, Q::finish(collector, ray, candidates));
+                    let attributes = || picked.get(n).copied().unwrap_or(RayAttributes::NONE);
+                    take(i as usize, Q::finish(collector, ray, || Candidates::Scene(spheres, attributes())));
                 }
             }
             cancel.add(places.len() as u64);

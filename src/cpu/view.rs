@@ -165,7 +165,7 @@ pub(crate) enum Candidates<'a> {
     Pair(u32, Target<'a>),
 }
 
-impl Candidates<'_> {
+impl<'a> Candidates<'a> {
     /// Passes the candidates of one ray to its collector, and returns the collector.
     pub(crate) fn collect<V: HitCollector>(self, ray: &Ray, mut collector: V, query: &Query) -> V {
         self.collect_into(ray, &mut collector, query);
@@ -191,13 +191,13 @@ impl Candidates<'_> {
         }
     }
 
-    pub(crate) fn target(&self, id: u32) -> Option<Target<'_>> {
+    pub(crate) fn target(self, id: u32) -> Option<Target<'a>> {
         match self {
-            Candidates::Pair(own, target) => (*own == id).then_some(*target),
+            Candidates::Pair(own, target) => (own == id).then_some(target),
             Candidates::Scene(scene, attributes) => {
-                let target = scene.target(id, Some(attributes))?;
+                let target = scene.target(id, Some(&attributes))?;
                 // A hit on the sphere on which the ray starts is one from inside.
-                Some(if scene.is_start(attributes, id) { target.with_surface_start() } else { target })
+                Some(if scene.is_start(&attributes, id) { target.with_surface_start() } else { target })
             }
         }
     }

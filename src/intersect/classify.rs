@@ -39,6 +39,10 @@ impl Classification {
 /// The interval `t ± bound`, clamped to finite f32.
 #[inline(always)]
 fn widen(t: f32, bound: f32) -> (f32, f32) {
+    // A bound that exceeds f32 says nothing about `t`.
+    if bound >= f32::MAX {
+        return (-f32::MAX, f32::MAX);
+    }
     (t.max(bound - f32::MAX) - bound, t.min(f32::MAX - bound) + bound)
 }
 

@@ -142,7 +142,8 @@ impl PairBatch {
             let (mut exit, mut disc_bound) = (lanes.load(&self.exit[i..]), zero);
             if BOUNDED {
                 let bound = lanes.load(&self.exit_bound[i..]);
-                exit = exit.min(max.sub(bound)).add(bound);
+                // A bound that exceeds f32 says nothing about the root: it may be the largest number.
+                exit = exit.max(bound.sub(max)).min(max.sub(bound)).add(bound);
                 disc_bound = lanes.load(&self.disc_bound[i..]);
             }
             // Negated, so that a NaN is a possible hit.

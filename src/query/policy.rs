@@ -81,7 +81,8 @@ pub enum Precision {
     Auto,
     /// Plain f32 arithmetic on a GPU; the CPU engine computes as at `Standard`. The error bounds hold on every device.
     Fast,
-    /// Error-free corrections: hit or miss is wrong only within 2⁻⁴⁰ of tangency. Needs a device that rounds correctly.
+    /// Error-free corrections: hit or miss is wrong only within 2⁻⁴⁰ (1 + E/r) of tangency, and where a ray ends within the error of a root.
+    /// Needs a device that rounds correctly.
     Standard,
     /// The true result rounded once, identical on every device: undecided rays are resolved by exact arithmetic.
     Exact,

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::policy::Precision;
+use super::policy::{Inside, Motion, Precision};
 use crate::records::{Hit, Interval};
 use crate::runtime::Instant;
 
@@ -50,13 +50,27 @@ pub struct Report {
     pub precision: Precision,
     /// Wall-clock time in seconds.
     pub seconds: f64,
+    /// The policy and the motion of the rays, for rays from their hits.
+    pub(crate) inside: Inside,
+    pub(crate) motion: Motion,
 }
 
 impl Report {
     pub(crate) fn new(rays: usize, tally: Tally, precision: Precision, start: Instant) -> Self {
         let Tally { hits: rays_hit, skipped, exact: resolved_exactly, overflowed, off_surface } = tally;
         let seconds = start.elapsed().as_secs_f64();
-        Self { rays: rays as u64, rays_hit, skipped, overflowed, resolved_exactly, off_surface, precision, seconds }
+        let rays = rays as u64;
+        Self {
+            rays,
+            rays_hit,
+            skipped,
+            overflowed,
+            resolved_exactly,
+            off_surface,
+            precision,
+            seconds,
+            ..Self::default()
+        }
     }
 }
 
@@ -74,6 +88,7 @@ impl std::ops::Add for Report {
             off_surface: self.off_surface + other.off_surface,
             precision: self.precision.max(other.precision),
             seconds: self.seconds + other.seconds,
+            ..self
         }
     }
 }

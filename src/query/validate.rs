@@ -3,6 +3,8 @@
 use glam::DVec3;
 
 use crate::error::{Error, Result};
+use crate::math::simd::lanes::Lanes;
+use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::records::{Ray, Sphere};
 
 /// The first part of a vector that is not finite, with its name.
@@ -80,6 +82,28 @@ pub(crate) fn is_usable(ray: &Ray) -> bool {
     // A NaN end fails every comparison.
     let ends = (t_min <= t_max) & (t_min < f32::INFINITY) & (t_max > f32::NEG_INFINITY);
     finite(origin) & finite(d) & (size(d.x) | size(d.y) | size(d.z) != 0) & ends
+}
+
+multiversion! {
+    /// Whether all rays are [usable](is_usable): eight at a time.
+    are_usable, (rays: &[Ray]) -> bool
+}
+
+#[inline(always)]
+fn are_usable(lanes: impl Lanes, rays: &[Ray]) -> bool {
+    let (eights, left) = rays.as_chunks::<8>();
+    let mut usable = [true; 8];
+    for eight in eights {
+        let [x, y, z, t_min, dx, dy, dz, t_max] = lanes.narrow().transpose(bytemuck::cast_ref(eight));
+        for i in 0..8 {
+            let finite = |v: f32| v.abs() < f32::INFINITY;
+            let bits = |v: f32| v.to_bits() & 0x7fff_ffff;
+            usable[i] &= finite(x[i]) & finite(y[i]) & finite(z[i]) & finite(dx[i]) & finite(dy[i]) & finite(dz[i]);
+            usable[i] &= bits(dx[i]) | bits(dy[i]) | bits(dz[i]) != 0;
+            usable[i] &= (t_min[i] <= t_max[i]) & (t_min[i] < f32::INFINITY) & (t_max[i] > f32::NEG_INFINITY);
+        }
+    }
+    usable == [true; 8] && left.iter().all(is_usable)
 }
 
 /// Largest coordinate of a point. Squares of ratios then stay finite in f32.

@@ -13,7 +13,7 @@ const CHUNK_RAYS: usize = 1 << 18;
 
 impl Near {
     /// Whether surfaces before the start block these rays.
-    fn blocks(self, rays: &Rays<'_>) -> bool {
+    pub(super) fn blocks(self, rays: &Rays<'_>) -> bool {
         match self {
             Near::Auto => rays.source.has_minimum_range(),
             Near::Pass => false,

@@ -10,7 +10,7 @@ use crate::cpu::query::kinds::{Closest, Occluded};
 use crate::cpu::query::occluded::ExactOccluded;
 use crate::cpu::traverse::one_ray::search;
 use crate::error::Result;
-use crate::query::policy::{Precision, Query};
+use crate::query::policy::{Near, Precision, Query};
 use crate::query::validate::{check_ray, is_usable, usage};
 use crate::records::{Hit, Ray, RayAttributes};
 
@@ -47,6 +47,13 @@ impl Scene {
 
     fn hit_of(&self, ray: OneRay<'_>, query: &Query) -> Result<Option<Hit>> {
         let query = self.resolved(query);
+        if let OneRay::WithAttributes(rays) = ray
+            && query.near == Near::Auto
+            && query.near.blocks(rays)
+        {
+            // The ray of a sensor with a minimum range, which surfaces before it block.
+            return Ok(self.closest(*rays, &query)?.first().copied().filter(Hit::is_hit));
+        }
         let mut exact = ExactClosest::new(&query);
         let hit = self.cast_one::<Closest>(ray, &query, &mut exact)?.unwrap_or(exact.answer);
         Ok(hit.is_hit().then_some(hit))
@@ -127,7 +134,8 @@ impl Scene {
             };
             return usage(format!("{} {name}: this query takes one, and {many} many", rays.len()));
         }
-        let batch = self.batch(rays, query)?;
+        // The ray has no number but 0, as one without attributes.
+        let batch = self.batch(&Rays { first: None, ..*rays }, query)?;
         batch.check_one(0, self.host.start_check())?;
         Ok((rays.source.ray(0), batch.ray_attributes.of(0)))
     }

@@ -228,7 +228,8 @@ impl Scene {
                 *record = Q::MISS;
             }
         }
-        Ok(Report::new(rays.len(), Tally { off_surface, ..tally }, query.precision, start))
+        let report = Report::new(rays.len(), Tally { off_surface, ..tally }, query.precision, start);
+        Ok(Report { inside: query.inside, motion: query.motion, ..report })
     }
 
     /// Casts rays for the closest hits, in the caller's memory.
@@ -271,7 +272,8 @@ impl Scene {
     pub(crate) fn batch<'a>(&'a self, rays: &Rays<'a>, query: &'a Query) -> Result<RayBatch<'a>> {
         let first = rays.first.unwrap_or(0);
         let Some(end) = first.checked_add(rays.len() as u64) else {
-            return usage(format!("{} rays numbered from {first}: the numbers must be below 2^64", rays.len()));
+            let name = rays.source.names()[1];
+            return usage(format!("{} {name} numbered from {first}: the numbers must be below 2^64", rays.len()));
         };
         if self.host.pairwise {
             // A part of the rays may leave spheres without a ray. A ray without a sphere is always an error.

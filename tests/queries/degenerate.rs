@@ -2,6 +2,7 @@
 //! records. Every row is tested on every device, at every precision, in batches and as a single pair.
 
 use serde_json::Value;
+use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray, Sphere, Touch};
 use umbracast_testing::{byte_precisions, devices};
 
@@ -396,6 +397,45 @@ fn skipped_rays_miss_are_counted_and_do_not_affect_others() {
                     assert_eq!((hits[i], both[i]), (Hit::MISS, Interval::MISS), "{} {}", device.name(), row.id);
                 }
             }
+        }
+    }
+}
+
+/// Bounds of roots that exceed f32 decide nothing: exact arithmetic does.
+#[test]
+fn roots_whose_bounds_exceed_f32_are_resolved_exactly() {
+    let (mut rays, mut spheres) = (Vec::new(), Vec::new());
+    let far = [0.0, 1.0, 1e10, 1e20, 1e25, 1e30];
+    for radius in [1e20_f32, 1e25, 1e30, 3e38] {
+        for (x, z) in far.into_iter().flat_map(|x| far.map(|z| (x, z))) {
+            for speed in [1e-15_f32, 1e-25, 1e-30, 1e-40] {
+                for (t_min, t_max) in [(0.0, f32::INFINITY), (1.0, 10.0), (1e-30, f32::INFINITY), (-1.0, 1.0)] {
+                    for side in [1.0, -1.0] {
+                        rays.push(Ray::new([x, 0.0, z], [0.0, speed, 0.0]).between(t_min, t_max));
+                        spheres.push(Sphere::new([0.0, radius * side, 0.0], radius));
+                    }
+                }
+            }
+        }
+    }
+    let expected: Vec<bool> = rays
+        .iter()
+        .zip(&spheres)
+        .map(|(ray, sphere)| {
+            let roots = ExactRoots::new(ray, sphere);
+            let at_least = |root, t| roots.compare(root, t).is_some_and(|order| order.is_ge());
+            let at_most = |root, t| roots.compare(root, t).is_some_and(|order| order.is_le());
+            let overflows = at_least(Root::Enter, ray.t_min) && roots.round(Root::Enter).is_none_or(f32::is_infinite);
+            roots.crossing.is_ge() && at_least(Root::Exit, ray.t_min) && at_most(Root::Enter, ray.t_max) && !overflows
+        })
+        .collect();
+    let hits = expected.iter().filter(|hit| **hit).count();
+    assert!(hits > 200, "{hits} of {}", rays.len());
+    for device in devices() {
+        let scene = device.pairwise(&spheres, &Default::default()).unwrap();
+        let hits = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap();
+        for ((hit, expected), (ray, sphere)) in hits.iter().zip(&expected).zip(rays.iter().zip(&spheres)) {
+            assert_eq!(hit.is_hit(), *expected, "{ray:?} {sphere:?} {hit:?} on {}", device.name());
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `hit`, `occludes` and `contains_point` give for one ray what `closest`, `occluded` and `contains` give for many: with every policy and every
 //! attribute, on every device, with and without a tree.
 
-use umbracast::glam::Vec3;
+use umbracast::glam::{DQuat, DVec3, Vec3};
+use umbracast::raygen::{Lidar, Pose};
 use umbracast::{
     Device, Ellipsoid, Ellipsoids, Ends, Error, Hit, Inside, Motion, NO_SPHERE, Near, Points, Precision, Query, Ray,
     Rays, Scene, SceneOptions, Sphere, Spheres, Touch,
@@ -183,6 +184,23 @@ fn many_undecided_candidates_of_a_ray_are_all_resolved() {
     assert!(!scene.occludes(&ray, &never).unwrap());
 }
 
+/// A surface nearer than the range of a sensor blocks its ray, also alone.
+#[test]
+fn a_sensor_s_ray_alone_is_blocked_as_in_a_batch() {
+    let spheres = [Sphere::new([2.0, 0.0, 0.0], 0.5), Sphere::new([8.0, 0.0, 0.0], 1.0)];
+    let pose = Pose { position: DVec3::ZERO, rotation: DQuat::IDENTITY };
+    let sensor = Lidar::new(&[pose], &[0.0], &[0.0]).unwrap().within(4.0, 100.0).unwrap();
+    for device in devices() {
+        let scene = device.scene(&spheres, &SceneOptions::default()).unwrap();
+        for (query, expected) in
+            [(Query::default(), None), (Query::new().near(Near::Pass), Some(Hit { t: 7.0, id: 1 }))]
+        {
+            assert_eq!(scene.hit(&sensor, &query).unwrap(), expected);
+            assert_eq!(scene.closest(&sensor, &query).unwrap().first().copied().filter(Hit::is_hit), expected);
+        }
+    }
+}
+
 #[test]
 fn mistakes_are_errors() {
     let spheres = [Sphere::new([5.0, 0.0, 0.0], 1.0), Sphere::new([9.0, 0.0, 0.0], 1.0)];
@@ -207,7 +225,9 @@ fn mistakes_are_errors() {
     let none: [Ray; 0] = [];
     assert!(message(scene.occludes(&none, &query).unwrap_err()).starts_with("0 rays: "));
     let negative = Rays::from(&ray).radii(&[-1.0]);
-    assert!(message(scene.hit(negative, &query).unwrap_err()).starts_with("ray 0: radius is -1"));
+    for one in [negative, negative.numbered_from(7)] {
+        assert!(message(scene.hit(one, &query).unwrap_err()).starts_with("ray 0: radius is -1"));
+    }
     assert!(message(scene.hit(Rays::from(&ray).from_ids(&[7]), &query).unwrap_err()).contains("no such sphere"));
     assert!(matches!(scene.hit(&ray, &query.near(Near::Block)), Err(Error::InvalidArgument(_))));
     let pairs = device.pairwise(&spheres, &Default::default()).unwrap();

@@ -330,6 +330,37 @@ fn rays_from_surfaces_give_the_same_bits_at_every_instruction_set() {
 }
 
 /// `approach` leaves the sphere out that a ray leaves, and takes the one that it enters like any other.
+/// A hit at `t_min` may be the start of a ray inside a sphere only if starts inside are hits.
+#[test]
+fn rays_from_hits_at_the_start_of_a_ray_have_their_sphere_unless_the_start_may_be_inside() {
+    let scene = cpu().scene(&[Sphere::new([5.0, 0.0, 0.0], 1.0)], &SceneOptions::default()).unwrap();
+    let on = [Ray::new([4.0, 0.0, 0.0], [1.0, 0.0, 0.0]), Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(4.0, 9.0)];
+    for (inside, from, t) in [(Inside::Enter, NO_SPHERE, [0.0, 4.0]), (Inside::Ignore, 0, [0.0, 4.0])] {
+        let hits = scene.closest(&on, &Query::new().inside(inside)).unwrap();
+        assert_eq!(hits.iter().map(|hit| hit.t).collect::<Vec<_>>(), t);
+        assert_eq!(hits.rays_to(&on, [0.0; 3]).unwrap().from_ids, [from; 2], "{inside:?}");
+    }
+    // The exit is at t_min.
+    let last = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(6.0, 9.0)];
+    let hits = scene.closest(&last, &Query::new().inside(Inside::Exit)).unwrap();
+    let back = hits.rays_to(&last, [9.0, 0.0, 0.0]).unwrap();
+    assert_eq!((hits[0].t, &back.from_ids[..]), (6.0, &[0][..]));
+    assert_eq!(scene.occluded(&back, &Query::default()).unwrap().get(0), Some(false));
+}
+
+#[test]
+fn rays_from_hits_of_rays_that_travel_with_spheres_have_the_times_of_the_hits() {
+    let (ball, velocity) = ([Sphere::new([5.0, 0.0, 0.0], 1.0)], [Vec3::new(-0.1, 0.0, 0.0)]);
+    let options = SceneOptions::default().time_range([0.0, 9.0]);
+    let scene = cpu().scene(Spheres::from(&ball).velocities(&velocity), &options).unwrap();
+    let ray = [Ray::new([0.0; 3], [1.0, 0.0, 0.0]).between(0.0, 9.0)];
+    let hits = scene.closest(&ray, &Query::new().motion(Motion::WithRay)).unwrap();
+    for (target, dark) in [([0.0; 3], false), ([9.0, 0.0, 0.0], true)] {
+        let rays = hits.rays_to(&ray, target).unwrap();
+        assert_eq!(scene.occluded(&rays, &Query::default()).unwrap().get(0), Some(dark));
+    }
+}
+
 #[test]
 fn approach_leaves_out_the_sphere_that_a_ray_leaves() {
     let spheres = [Sphere::new([0.0; 3], 1.0), Sphere::new([0.0; 3], 1.0), Sphere::new([9.0, 3.0, 0.0], 1.0)];

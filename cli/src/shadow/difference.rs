@@ -101,5 +101,14 @@ mod tests {
             assert_eq!(found.is_some(), fault.is_some(), "{a:?} {b:?}: {found:?}");
             assert!(found.unwrap_or_default().contains(fault.unwrap_or_default()), "{a:?} {b:?}");
         }
+        for (flux, fault) in
+            [(0.5009, None), (0.502, Some("1 fluxes differ by more than 1e-3")), (f64::NAN, Some("NaN"))]
+        {
+            let mut difference = Difference::default();
+            difference.add_fluxes(&[0.1, flux], &[0.1, 0.5]);
+            let found = difference.broken();
+            assert_eq!(found.is_some(), fault.is_some(), "{flux}: {found:?}");
+            assert!(found.unwrap_or_default().contains(fault.unwrap_or_default()), "{flux}");
+        }
     }
 }

@@ -72,7 +72,7 @@ pub(crate) struct EclipseArgs {
     #[arg(long, value_name = "FIRST..LAST", conflicts_with_all = ["date", "view", "size", "sidecar", "corona", "fov", "caption", "frames"])]
     list: Option<Years>,
     /// List only these [default: solar and lunar]
-    #[arg(long, requires = "list", value_parser = words([
+    #[arg(long, requires = "list", conflicts_with = "date", value_parser = words([
         ("solar", "eclipses of the Sun", Only::Eclipses(EclipseBody::Solar)),
         ("lunar", "eclipses of the Moon", Only::Eclipses(EclipseBody::Lunar)),
         ("transits", "transits of Mercury and Venus before the Sun", Only::Transits),

@@ -54,6 +54,11 @@ fn a_light_with_limb_darkening_has_a_column_of_fluxes() {
     assert_eq!([3, 4, 5].map(numbers), [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]);
     folder.run_ok("shadow o.csv s.toml -o out.npz");
     assert_eq!(npz_array::<f64>(&folder.path("out.npz"), "flux")[..2], [bright, edge]);
+    let compared: serde_json::Value =
+        serde_json::from_str(&folder.run_ok("shadow o.csv s.toml -o gpu.npz --device gpu --compare --json").output)
+            .unwrap();
+    let (flux, found) = (&compared["compare"]["flux"], npz_array::<f64>(&folder.path("gpu.npz"), "flux"));
+    assert!(flux.as_f64() == Some((found[0] - bright).abs().max((found[1] - edge).abs())) && flux != 0.0, "{compared}");
     // The fractions are those without limb darkening, byte by byte.
     let fractions = npz_array::<f64>(&folder.path("out.npz"), "fraction");
     folder.write("s.toml", SYSTEM);

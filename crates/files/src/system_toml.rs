@@ -368,8 +368,12 @@ fn camera_of(path: &Path, camera: &CameraTable) -> Result<Camera> {
 }
 
 fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
+    let other = if place.ends_with("background") { ", or \"transparent\"" } else { "" };
     Color::from_hex(text).ok_or_else(|| {
-        bad_file(path, format!("{place} is \"{}\": expected \"#rrggbb\", with six hexadecimal digits", quoted(text)))
+        bad_file(
+            path,
+            format!("{place} is \"{}\": expected \"#rrggbb\", with six hexadecimal digits{other}", quoted(text)),
+        )
     })
 }
 

@@ -34,7 +34,11 @@ pub(crate) fn read_text(path: &Path, what: &str) -> Result<String> {
 
 /// Parses a TOML text.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T> {
-    toml::from_str(text).map_err(|error| bad_file(path, fault(text, &error)))
+    toml::from_str(text).map_err(|error| {
+        let is_toml = path.extension().is_none_or(|extension| extension.eq_ignore_ascii_case("toml"));
+        let why = if is_toml { "" } else { "; is this the right file? It must be a .toml" };
+        bad_file(path, fault(text, &error) + why)
+    })
 }
 
 /// Error message with line, column and the line itself.

@@ -124,7 +124,8 @@ impl Sky {
     /// [`Error::InvalidArgument`] if the ephemeris does not cover an instant, or if `end` is before `first`.
     pub fn eclipses(&self, first: Time, end: Time, only: Option<EclipseBody>) -> Result<Vec<Eclipse>> {
         self.ephemeris.check(first)?;
-        self.ephemeris.check(end)?;
+        // The end is no part of the span: the message names the year before it.
+        self.ephemeris.check(end.plus(-1.0))?;
         if end < first {
             return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }
@@ -185,7 +186,7 @@ impl Sky {
     /// As for [`eclipses`](Self::eclipses), and if the ephemeris has no positions of these planets.
     pub fn transits(&self, first: Time, end: Time) -> Result<Vec<Transit>> {
         self.ephemeris.check(first)?;
-        self.ephemeris.check(end)?;
+        self.ephemeris.check(end.plus(-1.0))?;
         if end < first {
             return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }

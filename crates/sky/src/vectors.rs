@@ -293,6 +293,11 @@ fn check_row(
         );
         return bad("x", row.position.x, why);
     }
+    // Moons keep nearer: Jupiter holds them to 5 · 10⁷ km.
+    if center != SkyBody::Sun && distance > 1e8 {
+        let why = format!("{distance} km is no distance of a moon of {}: expected positions in km", center.name());
+        return bad("x", row.position.x, why);
+    }
     Ok(())
 }
 

@@ -118,10 +118,14 @@ impl RayQuery for queries::Approach {
         ClosestApproach { query, best, low: f32::MAX, high: f32::MAX, rival: f32::MAX }
     }
     #[inline]
-    fn finish(collector: ClosestApproach<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Approach> {
+    fn finish<'c>(
+        collector: ClosestApproach<'_>,
+        ray: &Ray,
+        candidates: impl Fn() -> Candidates<'c>,
+    ) -> Resolved<Approach> {
         let ClosestApproach { query, best, high, rival, .. } = collector;
         let resolved = |record, exact| Resolved { record, exact, overflowed: false };
-        let Some(target) = candidates.target(best.id) else { return resolved(Approach::NONE, false) };
+        let Some(target) = candidates().target(best.id) else { return resolved(Approach::NONE, false) };
         if query.precision != Precision::Exact {
             let t = saturated_to_infinity(best.t).max(ray.t_min).min(ray.t_max);
             return resolved(Approach { t, clearance: saturated_to_infinity(best.clearance), id: best.id }, false);
@@ -131,6 +135,6 @@ impl RayQuery for queries::Approach {
             return resolved(Approach { t, clearance, id: best.id }, false);
         }
         let exact = ExactClosestApproach { high, answer: Approach::NONE };
-        resolved(candidates.collect(ray, exact, query).answer, true)
+        resolved(candidates().collect(ray, exact, query).answer, true)
     }
 }

@@ -77,12 +77,12 @@ pub(crate) struct Closest<'a> {
 impl Closest<'_> {
     /// The closest hit, with a correctly rounded `t` at precision `exact`.
     #[inline]
-    pub(crate) fn resolve(self, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Hit> {
+    pub(crate) fn resolve<'c>(self, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Hit> {
         let Self { query, best } = self;
         let exact = query.precision == Precision::Exact;
         if exact && best.has_rival && best.rival <= best.high {
             let collector = ExactClosest::new(query);
-            let ExactClosest { answer, overflowed, .. } = candidates.collect(ray, collector, query);
+            let ExactClosest { answer, overflowed, .. } = candidates().collect(ray, collector, query);
             return Resolved { record: answer, exact: true, overflowed: overflowed && !answer.is_hit() };
         }
         if best.id == NO_SPHERE {
@@ -96,7 +96,7 @@ impl Closest<'_> {
             return hit(t);
         }
         // The look-up happens only if it is needed: with moving spheres it costs a tenth of the traversal.
-        hit(candidates.target(best.id).map_or(best.t, |target| round_hit(ray, target, query)))
+        hit(candidates().target(best.id).map_or(best.t, |target| round_hit(ray, target, query)))
     }
 }
 
@@ -160,7 +160,7 @@ impl RayQuery for queries::Closest {
         Closest { query, best: BestHit::NONE }
     }
     #[inline]
-    fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Hit> {
+    fn finish<'c>(collector: Closest<'_>, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Hit> {
         collector.resolve(ray, candidates)
     }
 }
@@ -175,10 +175,10 @@ impl RayQuery for queries::Interval {
         Closest { query, best: BestHit::NONE }
     }
     #[inline]
-    fn finish(collector: Closest<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Interval> {
+    fn finish<'c>(collector: Closest<'_>, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Interval> {
         let query = collector.query;
-        let Resolved { record: hit, exact, overflowed } = collector.resolve(ray, candidates);
-        let record = candidates.target(hit.id).map_or(Interval::MISS, |target| {
+        let Resolved { record: hit, exact, overflowed } = collector.resolve(ray, &candidates);
+        let record = candidates().target(hit.id).map_or(Interval::MISS, |target| {
             let (t_enter, t_exit) = if query.precision == Precision::Exact || target.starts_on_surface() {
                 round_roots(ray, target)
             } else {

@@ -25,8 +25,12 @@ pub(crate) trait RayQuery: Send + Sync + 'static {
     }
     /// A collector that has not received any sphere.
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Self::Collector<'a>;
-    /// The result, after the collector has received all candidates.
-    fn finish(collector: Self::Collector<'_>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<Self::Record>;
+    /// The result, after the collector has received all candidates. Few rays need these again.
+    fn finish<'c>(
+        collector: Self::Collector<'_>,
+        ray: &Ray,
+        candidates: impl Fn() -> Candidates<'c>,
+    ) -> Resolved<Self::Record>;
 
     /// Casts one ray.
     fn resolve_ray(
@@ -35,6 +39,6 @@ pub(crate) trait RayQuery: Send + Sync + 'static {
         query: &Query,
         attributes: &SphereAttributes,
     ) -> Resolved<Self::Record> {
-        Self::finish(candidates.collect(ray, Self::collector(query, attributes), query), ray, candidates)
+        Self::finish(candidates.collect(ray, Self::collector(query, attributes), query), ray, || candidates)
     }
 }

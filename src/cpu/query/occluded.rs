@@ -75,10 +75,14 @@ impl RayQuery for queries::Occluded {
         Occluded::new(query)
     }
     #[inline]
-    fn finish(collector: Occluded<'_, false>, ray: &Ray, candidates: Candidates<'_>) -> Resolved<bool> {
+    fn finish<'c>(
+        collector: Occluded<'_, false>,
+        ray: &Ray,
+        candidates: impl Fn() -> Candidates<'c>,
+    ) -> Resolved<bool> {
         let Occluded { query, answer, undecided, overflowed } = collector;
         if undecided && !answer {
-            let exact = candidates.collect(ray, ExactOccluded::new(query), query);
+            let exact = candidates().collect(ray, ExactOccluded::new(query), query);
             return Resolved { record: exact.answer, exact: true, overflowed: exact.overflowed && !exact.answer };
         }
         Resolved { record: answer, exact: false, overflowed: overflowed && !answer }

@@ -71,7 +71,7 @@ impl RayQuery for queries::Transmittance {
         Transmittance { query, depths, depth: 0, used_exact: false, overflowed: false }
     }
     #[inline]
-    fn finish(collector: Transmittance<'_>, _: &Ray, _: Candidates<'_>) -> Resolved<f32> {
+    fn finish<'c>(collector: Transmittance<'_>, _: &Ray, _: impl Fn() -> Candidates<'c>) -> Resolved<f32> {
         let Transmittance { depth, used_exact: exact, overflowed, .. } = collector;
         Resolved { record: transmittance(depth), exact, overflowed: overflowed && depth == 0 }
     }

@@ -210,7 +210,7 @@ impl<'a> DispatchPlan<'a> {
             Ok(!self.host.ray_needs_subnormals(&rays.ray(at), &attributes, self.is_approach))
         };
         let plain = |records: &[Ray]| {
-            self.batch.are_usable(records)
+            self.batch.are_usable(self.host.level, records)
                 && !(self.needs_subnormals
                     && (self.uploads_ray_attributes || self.host.rays_need_subnormals(records, self.is_approach)))
         };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ::csv::StringRecord;
 
-use super::csv_records::{CsvRecords, NOT_CLOSED};
+use super::csv_records::{CsvRecords, NOT_CLOSED, check_separator};
 use super::input::Input;
 use super::read_options::{ExtraColumns, ReadOptions};
 use super::table::{ReadFormat, RowSink, TableReader};
@@ -147,8 +147,5 @@ fn check_header(header: &StringRecord, kind: &TableSchema) -> std::result::Resul
     if header.iter().all(|name| name.parse::<f64>().is_ok()) {
         return Err(format!("found only numbers: the first line must name the columns {}", required(kind).join(",")));
     }
-    match (header.len(), header.get(0).and_then(|name| name.chars().find(|c| ";\t| ".contains(*c)))) {
-        (1, Some(other)) => Err(format!("columns are separated by {other:?}: expected commas")),
-        _ => Ok(()),
-    }
+    check_separator(header)
 }

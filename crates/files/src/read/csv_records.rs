@@ -183,6 +183,14 @@ impl<R: Read> CsvRecords<R> {
     }
 }
 
+/// Refuses a header of one column that contains another separator.
+pub(crate) fn check_separator(header: &StringRecord) -> std::result::Result<(), String> {
+    match (header.len(), header.get(0).and_then(|name| name.chars().find(|c| ";\t| ".contains(*c)))) {
+        (1, Some(other)) => Err(format!("columns are separated by {other:?}: expected commas")),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a cell is an error value of Excel in any language, such as `#DIV/0!`, `#NAME?` or `#N/A`.
 fn is_excel_error(cell: &str) -> bool {
     matches!(cell, "#N/A" | "#NV") || cell.ends_with(['!', '?']) && !cell.contains(' ')

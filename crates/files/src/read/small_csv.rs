@@ -5,7 +5,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 
-use super::csv_records::CsvRecords;
+use super::csv_records::{CsvRecords, check_separator};
 use super::encoding::decode;
 use super::input::{Input, check_regular};
 use crate::error::{Error, Result};
@@ -87,7 +87,9 @@ impl<'a> SmallCsv<'a> {
         let headings = records.headings();
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
         let place = RowLocation::Byte(records.header_at).describe(path);
-        let meanings = meanings_of(&headings, &columns).map_err(|why| bad_file(path, format!("{place}: {why}")))?;
+        let fault = |why| bad_file(path, format!("{place}: {why}"));
+        check_separator(&records.header).map_err(fault)?;
+        let meanings = meanings_of(&headings, &columns).map_err(fault)?;
         let first = meanings.first().copied().flatten();
         records.has_comments = first.is_some_and(|column| columns[column].units.is_some());
         let meanings = meanings.into_iter().map(|column| Some(columns[column?].names)).collect();
@@ -115,8 +117,7 @@ impl<'a> SmallCsv<'a> {
     /// The error for a column that is missing.
     pub(crate) fn missing(&self, name: &str) -> Error {
         let found = self.header.iter().map(quoted).collect::<Vec<_>>().join(",");
-        let comma = if found.contains(';') { ", and columns must be separated by commas" } else { "" };
-        bad_file(self.path, format!("there is no column `{name}`: the header is `{found}`{comma}"))
+        bad_file(self.path, format!("there is no column `{name}`: the header is `{found}`"))
     }
 }
 

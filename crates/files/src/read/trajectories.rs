@@ -222,7 +222,8 @@ fn read_table(
         && let Some(other) = (0..names.len()).find(|at| found[*at].is_none()).map(|at| &names[at])
     {
         let known = "time or unix_s, x, y, z, vx, vy, vz, object";
-        return Err(bad_file(path, format!("unknown column '{}': expected {known}", quoted(other))));
+        let remedy = "other columns need --ignore-extra or --keep";
+        return Err(bad_file(path, format!("unknown column '{}': expected {known}; {remedy}", quoted(other))));
     }
     match (has_unix, time_at) {
         (true, Some(_)) => return Err(bad_file(path, "both time and unix_s are given: leave one of them out")),

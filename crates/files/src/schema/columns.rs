@@ -111,7 +111,12 @@ pub(crate) fn columns(
             if (other.fields.contains(&name) || (other.optional.contains(&name) && name != RADIUS))
                 && !matches!(kind.plural, "observers" | "poses")
             {
-                let (plural, then) = (other.plural, if kind.plural == "bullets" { "BULLETS" } else { "RAYS" });
+                let then = match kind.plural {
+                    "bullets" => "BULLETS",
+                    "points" => "POINTS",
+                    _ => "RAYS",
+                };
+                let plural = other.plural;
                 return Err(bad(format!(
                     "column '{name}' belongs to {plural}; the order of the files is SPHERES, then {then}; known columns are {known}"
                 )));
