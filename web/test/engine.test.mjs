@@ -613,3 +613,15 @@ test('a closed device in Node frees its memory', async () => {
   // A scene has 30 MB.
   assert.ok(sizes[9] - sizes[3] < 90e6, `${sizes.map((one) => Math.round(one / 1e6))} MB`);
 });
+
+test('lists that are too large for a module are refused, and the next ones are answered', async () => {
+  const device = await Device.open();
+  const scene = await device.scene([5, 0, 0, 1]);
+  const refuses = (promise, what) =>
+    assert.rejects(promise, { name: 'OutOfMemory', message: `a module of WebAssembly has 4 GiB of memory, and 2 GiB for one list: cannot allocate memory for ${what}; ask for fewer at once` });
+  // Rays of 32 bytes.
+  await refuses(scene.closest([0, 0, 0], new Float32Array(3 * (2 ** 26 + 1)), { transfer: true }), 'rays');
+  await refuses(scene.closest([0, 0, 0], [1, 0, 0], { masks: new Uint32Array(2 ** 29 + 1), transfer: true }), 'masks');
+  await refuses(device.visibleFraction(new Float64Array(3 * 2 ** 27), [9, 0, 0], 1, [0, 0, 0], 1, { transfer: true }), 'observers');
+  assert.equal((await scene.closest([0, 0, 0], [1, 0, 0])).t[0], 4);
+});
