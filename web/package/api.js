@@ -471,7 +471,8 @@ class Scene {
     const filled = EACH.filter((name) => typeof given[name] === 'number');
     for (const name of filled) given[name] = [given[name]];
     const input = argumentsOf(verb, RAY_OPTIONS, { origins, directions, ...more }, given);
-    const count = Math.ceil(Math.max(input.origins.length, input.directions.length) / 3);
+    // One origin or one direction is that of all rays.
+    const count = (input.origins.length === 3 ? input.directions : input.origins).length / 3;
     for (const name of filled) input[name] = new input[name].constructor(count).fill(input[name][0]);
     return this.#turn(async () => {
       const isWhole = count < 2 * PART || !fits(input, count) || (this.#input.pairwise && count !== this.length);
@@ -481,13 +482,16 @@ class Scene {
       const start = performance.now();
       const size = Math.ceil(count / parts);
       const piece = (i) => part(input, count, i * size, Math.min(count, (i + 1) * size));
-      const found = await Promise.all(
+      const found = await Promise.allSettled(
         Array.from({ length: parts }, async (_, i) => {
           const ask = async (engine, device) => engine.ask(await this.#of(engine, device), 'cast', verb, piece(i));
           return (i > 0 && (await this.#device.help(helpers[i - 1], ask))) || this.#ask('cast', verb, piece(i));
         }),
       );
-      const joined = join(found);
+      // The first bad ray of all is in the first part that failed, whichever was answered first.
+      const failed = found.find(({ status }) => status === 'rejected');
+      if (failed) throw failed.reason;
+      const joined = join(found.map(({ value }) => value));
       joined.report.seconds = (performance.now() - start) / 1000;
       return joined;
     });

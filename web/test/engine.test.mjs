@@ -279,6 +279,7 @@ test('a number is a column for all rays', async () => {
   assert.deepEqual(await scene.closest(...rays, { skip_ids: 0 }).then(({ id }) => [...id]), [NO_SPHERE, NO_SPHERE]);
   const error = await scene.closest(...rays, { skip_ids: 1.5 }).catch((error) => error);
   assert.equal(error.message, 'skip_ids[0] is 1.5: expected an integer from 0 to 4294967295');
+  for (const none of [[[], [1, 0, 0]], [[0, 0, 0], []]]) assert.equal((await scene.closest(...none, { masks: 1, times: 0 })).t.length, 0);
 });
 
 test('the ephemeris is loaded once, and only for eclipses', async () => {
@@ -476,6 +477,24 @@ test('spheres are updated in every engine', async () => {
       return [before, after, await said(scene.closest(big[0], directions))];
     });
     assert.deepEqual(found, [[4], [6], 'ray 65535: direction is 0,0,0: a direction must not be zero']);
+  });
+});
+
+test('the first bad ray of a batch is named, whichever part is answered first', async () => {
+  await inBatches({}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
+      const scene = await device.scene(new Float32Array(4 * 100).map((_, i) => [i, 0, 0, 1][i % 4]));
+      await ends(scene);
+      // The engine of the first part is busy.
+      const busy = scene.all(big[0].subarray(0, 60_000), big[1].subarray(0, 60_000));
+      const directions = big[1].slice();
+      for (const ray of [9, 65_000]) directions[3 * ray] = 0;
+      const found = await said(scene.closest(big[0], directions));
+      await busy;
+      return found;
+    });
+    assert.equal(found, 'ray 9: direction is 0,0,0: a direction must not be zero');
   });
 });
 
