@@ -32,6 +32,12 @@ export function buffers(value, found = new Set()) {
   return [...found];
 }
 
+/** An address as text, which a worker takes: relative ones are those of the page. Anything else stays. */
+export function absolute(address) {
+  const text = address?.href ?? address;
+  return typeof text === 'string' ? new URL(text, globalThis.document?.baseURI ?? globalThis.location?.href).href : address;
+}
+
 /** Whether a buffer has no memory any more, because it was transferred. */
 function isGone(buffer) {
   try {

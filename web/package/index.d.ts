@@ -27,7 +27,7 @@ export type Integers = Uint32Array | readonly number[];
 
 /** What a global name stands for, or something else where there is none, as in Node without the types of browsers. */
 type Global<Name extends string, Otherwise> = typeof globalThis extends { [name in Name]: infer Own } ? Own : Otherwise;
-/** An address, as text or as a `URL`. */
+/** An address, as text or as a `URL`. Relative ones are those of the page; in Node, a text may be a path. */
 type Address = string | { readonly href: string };
 
 export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
@@ -44,7 +44,7 @@ export interface DeviceOptions {
   precision?: Precision;
   /** Number of workers that help with batches of 65,536 rays or more on the CPU engine. Default: one less than the cores. */
   helpers?: number;
-  /** The module: where a bundler has put `umbracast/umbracast_bg.wasm`, or its bytes. */
+  /** The module: where `umbracast/umbracast_bg.wasm` is, or its bytes. */
   wasm?: Address | ArrayBuffer | ArrayBufferView | Global<'WebAssembly', { Module: { prototype: unknown } }>['Module']['prototype'];
   /** Where `umbracast/worker.js` is. */
   worker?: Address;
