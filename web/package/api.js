@@ -65,7 +65,8 @@ function column(name, value, transferred, Numbers) {
     throw new TypeError(`${name} must be a ${Kind.name} or an array of numbers`);
   }
   if (value.buffer && isGone(value.buffer)) throw new TypeError(`${name} was transferred before: its memory is gone`);
-  if (value instanceof Kind) return transferred ? value : value.slice();
+  // Shared memory cannot be transferred.
+  if (value instanceof Kind) return transferred && value.buffer instanceof ArrayBuffer ? value : value.slice();
   const bad = value.findIndex((x) => typeof x !== 'number' || (Kind === Uint32Array && x >>> 0 !== x));
   if (bad >= 0) throw new TypeError(`${name}[${bad}] is ${value[bad]}: expected ${Kind === Uint32Array ? 'an integer from 0 to 4294967295' : 'a number'}`);
   return Kind.from(value);

@@ -33,7 +33,10 @@ type Address = string | { readonly href: string };
 export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
 
 export interface Transfer {
-  /** Gives typed arrays to the engine, instead of copies: they may have no entries afterwards. Default: false. */
+  /**
+   * Gives typed arrays to the engine, instead of copies: they may have no entries afterwards. Shared memory is copied all the same, and
+   * that of another WebAssembly module cannot be given. Default: false.
+   */
   transfer?: boolean;
 }
 
@@ -168,7 +171,7 @@ export interface Flights extends Reported {
 export interface Update {
   /** By how much the boxes of the tree have grown since it was built: 0.5 is by half. */
   quality_loss: number;
-  /** Whether a new scene would probably be worth its time. */
+  /** Whether queries would have been slower by a quarter or more. The engine has then built a new tree. */
   rebuild_suggested: boolean;
 }
 

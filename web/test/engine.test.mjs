@@ -439,6 +439,13 @@ test('arrays are copied, or transferred on request', async () => {
       return found;
     });
     assert.deepEqual(lengths, [[4, 3, 3], [4, 0, 0]]);
+    const copied = await page.evaluate(async () => {
+      const scene = await (await umbracast.Device.open('cpu')).scene([5, 0, 0, 1]);
+      const along = new Float32Array(new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer, 0, 3);
+      along[0] = 1;
+      return [(await scene.closest([0, 0, 0], along, { transfer: true })).t[0], along[0]];
+    });
+    assert.deepEqual(copied, [4, 1], 'shared memory is copied');
   });
 });
 
