@@ -19,7 +19,7 @@ const wasm = gzipSync(readFileSync(`${folder}wasm/umbracast_bg.wasm`), { level: 
 writeFileSync(
   `${folder}inline.js`,
   `// Written by web/inline.mjs. The package in a browser, without files to load: the worker and the module are in this file.
-import { createDevice } from './api.js';
+import { absolute, createDevice } from './api.js';
 import { load } from './calls.js';
 
 const WORKER = ${JSON.stringify(outputFiles[0].text)};
@@ -34,10 +34,10 @@ const unpack = async () => {
 };
 
 export const Device = createDevice({
-  wasm: (options) => options.wasm ?? (unpacked ??= unpack()),
+  wasm: (options) => absolute(options.wasm) ?? (unpacked ??= unpack()),
   ephemeris: () => blob(EPHEMERIS),
   start: (options) => {
-    const address = options.worker ?? URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+    const address = absolute(options.worker) ?? URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
     return new Worker(address, options.worker ? { type: 'module' } : {});
   },
   load: (wasm) => load(wasm, () => blob(EPHEMERIS).arrayBuffer()),

@@ -32,6 +32,12 @@ export function buffers(value, found = new Set()) {
   return [...found];
 }
 
+/** An address as text, which a worker takes: relative ones are those of the page. Anything else stays. */
+export function absolute(address) {
+  const text = address?.href ?? address;
+  return typeof text === 'string' ? new URL(text, globalThis.document?.baseURI ?? globalThis.location?.href).href : address;
+}
+
 /** Whether a buffer has no memory any more, because it was transferred. */
 function isGone(buffer) {
   try {
@@ -59,7 +65,8 @@ function column(name, value, transferred, Numbers) {
     throw new TypeError(`${name} must be a ${Kind.name} or an array of numbers`);
   }
   if (value.buffer && isGone(value.buffer)) throw new TypeError(`${name} was transferred before: its memory is gone`);
-  if (value instanceof Kind) return transferred ? value : value.slice();
+  // Shared memory cannot be transferred.
+  if (value instanceof Kind) return transferred && value.buffer instanceof ArrayBuffer ? value : value.slice();
   const bad = value.findIndex((x) => typeof x !== 'number' || (Kind === Uint32Array && x >>> 0 !== x));
   if (bad >= 0) throw new TypeError(`${name}[${bad}] is ${value[bad]}: expected ${Kind === Uint32Array ? 'an integer from 0 to 4294967295' : 'a number'}`);
   return Kind.from(value);
@@ -471,7 +478,8 @@ class Scene {
     const filled = EACH.filter((name) => typeof given[name] === 'number');
     for (const name of filled) given[name] = [given[name]];
     const input = argumentsOf(verb, RAY_OPTIONS, { origins, directions, ...more }, given);
-    const count = Math.ceil(Math.max(input.origins.length, input.directions.length) / 3);
+    // One origin or one direction is that of all rays.
+    const count = (input.origins.length === 3 ? input.directions : input.origins).length / 3;
     for (const name of filled) input[name] = new input[name].constructor(count).fill(input[name][0]);
     return this.#turn(async () => {
       const isWhole = count < 2 * PART || !fits(input, count) || (this.#input.pairwise && count !== this.length);
@@ -481,13 +489,16 @@ class Scene {
       const start = performance.now();
       const size = Math.ceil(count / parts);
       const piece = (i) => part(input, count, i * size, Math.min(count, (i + 1) * size));
-      const found = await Promise.all(
+      const found = await Promise.allSettled(
         Array.from({ length: parts }, async (_, i) => {
           const ask = async (engine, device) => engine.ask(await this.#of(engine, device), 'cast', verb, piece(i));
           return (i > 0 && (await this.#device.help(helpers[i - 1], ask))) || this.#ask('cast', verb, piece(i));
         }),
       );
-      const joined = join(found);
+      // The first bad ray of all is in the first part that failed, whichever was answered first.
+      const failed = found.find(({ status }) => status === 'rejected');
+      if (failed) throw failed.reason;
+      const joined = join(found.map(({ value }) => value));
       joined.report.seconds = (performance.now() - start) / 1000;
       return joined;
     });

@@ -27,13 +27,16 @@ export type Integers = Uint32Array | readonly number[];
 
 /** What a global name stands for, or something else where there is none, as in Node without the types of browsers. */
 type Global<Name extends string, Otherwise> = typeof globalThis extends { [name in Name]: infer Own } ? Own : Otherwise;
-/** An address, as text or as a `URL`. */
+/** An address, as text or as a `URL`. Relative ones are those of the page; in Node, a text may be a path. */
 type Address = string | { readonly href: string };
 
 export type Precision = 'auto' | 'fast' | 'standard' | 'exact';
 
 export interface Transfer {
-  /** Gives typed arrays to the engine, instead of copies: they may have no entries afterwards. Default: false. */
+  /**
+   * Gives typed arrays to the engine, instead of copies: they may have no entries afterwards. Shared memory is copied all the same, and
+   * that of another WebAssembly module cannot be given. Default: false.
+   */
   transfer?: boolean;
 }
 
@@ -44,7 +47,7 @@ export interface DeviceOptions {
   precision?: Precision;
   /** Number of workers that help with batches of 65,536 rays or more on the CPU engine. Default: one less than the cores. */
   helpers?: number;
-  /** The module: where a bundler has put `umbracast/umbracast_bg.wasm`, or its bytes. */
+  /** The module: where `umbracast/umbracast_bg.wasm` is, or its bytes. */
   wasm?: Address | ArrayBuffer | ArrayBufferView | Global<'WebAssembly', { Module: { prototype: unknown } }>['Module']['prototype'];
   /** Where `umbracast/worker.js` is. */
   worker?: Address;
@@ -168,7 +171,7 @@ export interface Flights extends Reported {
 export interface Update {
   /** By how much the boxes of the tree have grown since it was built: 0.5 is by half. */
   quality_loss: number;
-  /** Whether a new scene would probably be worth its time. */
+  /** Whether queries would have been slower by a quarter or more. The engine has then built a new tree. */
   rebuild_suggested: boolean;
 }
 

@@ -1,11 +1,11 @@
 // The package in a browser: the engine runs in a worker.
-import { createDevice } from './api.js';
+import { absolute, createDevice } from './api.js';
 
 export const Device = createDevice({
-  wasm: (options) => options.wasm,
+  wasm: (options) => absolute(options.wasm),
   start: (options) =>
     options.worker
-      ? new Worker(options.worker, { type: 'module' })
+      ? new Worker(absolute(options.worker), { type: 'module' })
       : // Bundlers recognise these very words.
         new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
 });

@@ -337,13 +337,15 @@ function table(columns, most, ids) {
   return `${out.join('\n')}\n`;
 }
 
-/** A float with as few digits as tell it from its neighbours. */
+/** A float with as few digits as tell it from its neighbours, and from 10¹⁶ and below 10⁻⁴ with an exponent. */
 function shortest(value) {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
   let digits = 1;
   while (digits < 9 && Math.fround(Number(value.toPrecision(digits))) !== value) digits++;
-  const text = Object.is(value, -0) ? '-0' : String(Number(value.toPrecision(digits)));
-  return /[.e]/.test(text) ? text : `${text}.0`;
+  const number = Number(value.toPrecision(digits)), size = Math.abs(number);
+  if (size >= 1e16 || (size && size < 1e-4)) return number.toExponential().replace('+', '');
+  const text = Object.is(value, -0) ? '-0' : String(number);
+  return text.includes('.') ? text : `${text}.0`;
 }
 
 function summary(query, total) {

@@ -279,6 +279,7 @@ test('a number is a column for all rays', async () => {
   assert.deepEqual(await scene.closest(...rays, { skip_ids: 0 }).then(({ id }) => [...id]), [NO_SPHERE, NO_SPHERE]);
   const error = await scene.closest(...rays, { skip_ids: 1.5 }).catch((error) => error);
   assert.equal(error.message, 'skip_ids[0] is 1.5: expected an integer from 0 to 4294967295');
+  for (const none of [[[], [1, 0, 0]], [[0, 0, 0], []]]) assert.equal((await scene.closest(...none, { masks: 1, times: 0 })).t.length, 0);
 });
 
 test('the ephemeris is loaded once, and only for eclipses', async () => {
@@ -358,6 +359,73 @@ test('eclipses refuse options and places that they would not use', async () => {
   await refuses(device.eclipses(2020, 2 ** 31 - 1), outside('2147483647-01-01T00:00:00Z'));
 });
 
+/** Positions on a sphere in km, for short distances. */
+const onGlobe = ([longitude, latitude]) => {
+  const [a, b] = [longitude, latitude].map((degrees) => (degrees * Math.PI) / 180);
+  return [Math.cos(b) * Math.cos(a), Math.cos(b) * Math.sin(a), Math.sin(b)].map((x) => 6371 * x);
+};
+const between = (a, b) => Math.hypot(...a.map((x, i) => x - b[i]));
+/** How far a place is from the nearest line. */
+const distance = (place, lines) => {
+  const to = onGlobe(place);
+  const ofPart = (a, b) => {
+    const [way, rest] = [b.map((x, i) => x - a[i]), to.map((x, i) => x - a[i])];
+    const dot = (u, v) => u.reduce((sum, x, i) => sum + x * v[i], 0);
+    const at = Math.min(1, Math.max(0, dot(way, rest) / (dot(way, way) || 1)));
+    return between(rest, way.map((x) => at * x));
+  };
+  return Math.min(...lines.flatMap((line) => line.slice(1).map((point, i) => ofPart(onGlobe(line[i]), onGlobe(point)))));
+};
+
+test('lines of an eclipse have no gaps, and end at the horizon', async () => {
+  const device = await Device.open();
+  // The limits of 1991 turn back in time near their ends. In 1948 a limit has two points near each other. In 2012 the lines are one loop.
+  const days = { '1933-08-21': 2, '1948-11-01': 2, '1991-07-11': 2, '2012-05-20': 1, '2024-04-08': 2, '2027-08-02': 2 };
+  for (const [day, count] of Object.entries(days)) {
+    const { horizon, maximum_at_horizon, partial } = await device.map(day);
+    for (const [name, lines] of Object.entries({ horizon, maximum_at_horizon, partial })) {
+      assert.equal(lines.length, count, `${day}: ${name}`);
+      const steps = lines.flatMap((line) => line.slice(1).map((point, i) => between(onGlobe(line[i]), onGlobe(point))));
+      assert.ok(Math.max(...steps) < 500, `${day}: ${name} has a step of ${Math.max(...steps)} km`);
+    }
+    for (const line of horizon) assert.deepEqual(line.at(-1), line[0], `${day}: the horizon is closed`);
+    for (const end of [...maximum_at_horizon, ...partial].flatMap((line) => [line[0], line.at(-1)])) {
+      assert.ok(distance(end, horizon) < 30, `${day}: ${end} is ${distance(end, horizon)} km from the horizon`);
+    }
+  }
+});
+
+test('lines of an eclipse are where places see them', async () => {
+  const device = await Device.open();
+  const day = '2027-08-02';
+  const map = await device.map(day);
+  const see = async (longitude_deg, latitude_deg) => (await device.circumstances(day, [{ latitude_deg, longitude_deg }])).places[0];
+  /** The latitude at which a condition ends that is true in the south. */
+  const edge = async (longitude, south, north, isSouth) => {
+    for (let i = 0; i < 14; i++) {
+      const middle = 0.5 * (south + north);
+      if (isSouth(await see(longitude, middle))) south = middle;
+      else north = middle;
+    }
+    return [longitude, south];
+  };
+  for (const longitude of [-34, -28, -22]) {
+    const place = await edge(longitude, -20, 10, ({ c1 }) => !c1);
+    assert.ok(distance(place, map.partial) < 10, `${place} is ${distance(place, map.partial)} km from the limit`);
+  }
+  for (const place of [[-34.38, 0], [-36.93, 10]]) {
+    assert.ok(Math.abs((await see(...place)).maximum_sun_altitude_deg) < 0.02);
+    assert.ok(distance(place, map.maximum_at_horizon) < 10, `${place} is ${distance(place, map.maximum_at_horizon)} km from the line`);
+  }
+  // At its beginning, the umbra is cut by the horizon.
+  const ask = async (more) => JSON.parse(await device.ask('instant', JSON.stringify({ date: day, time_s: map.center[0][2], ...more })));
+  const { umbra } = await ask();
+  for (const [longitude_deg, latitude_deg] of [umbra[0][0], umbra[0].at(-1)]) {
+    const { view } = await ask({ place: { latitude_deg, longitude_deg } });
+    assert.ok(Math.abs(view.sun_altitude_deg) < 0.3, `the umbra ends at ${view.sun_altitude_deg}`);
+  }
+});
+
 test('arrays are copied, or transferred on request', async () => {
   await inBrowser({}, async (page) => {
     const lengths = await page.evaluate(async () => {
@@ -371,6 +439,13 @@ test('arrays are copied, or transferred on request', async () => {
       return found;
     });
     assert.deepEqual(lengths, [[4, 3, 3], [4, 0, 0]]);
+    const copied = await page.evaluate(async () => {
+      const scene = await (await umbracast.Device.open('cpu')).scene([5, 0, 0, 1]);
+      const along = new Float32Array(new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer, 0, 3);
+      along[0] = 1;
+      return [(await scene.closest([0, 0, 0], along, { transfer: true })).t[0], along[0]];
+    });
+    assert.deepEqual(copied, [4, 1], 'shared memory is copied');
   });
 });
 
@@ -409,6 +484,24 @@ test('spheres are updated in every engine', async () => {
       return [before, after, await said(scene.closest(big[0], directions))];
     });
     assert.deepEqual(found, [[4], [6], 'ray 65535: direction is 0,0,0: a direction must not be zero']);
+  });
+});
+
+test('the first bad ray of a batch is named, whichever part is answered first', async () => {
+  await inBatches({}, async (page) => {
+    const found = await page.evaluate(async () => {
+      const device = await umbracast.Device.open({ device: 'cpu', helpers: 1 });
+      const scene = await device.scene(new Float32Array(4 * 100).map((_, i) => [i, 0, 0, 1][i % 4]));
+      await ends(scene);
+      // The engine of the first part is busy.
+      const busy = scene.all(big[0].subarray(0, 60_000), big[1].subarray(0, 60_000));
+      const directions = big[1].slice();
+      for (const ray of [9, 65_000]) directions[3 * ray] = 0;
+      const found = await said(scene.closest(big[0], directions));
+      await busy;
+      return found;
+    });
+    assert.equal(found, 'ray 9: direction is 0,0,0: a direction must not be zero');
   });
 });
 
@@ -545,4 +638,16 @@ test('a closed device in Node frees its memory', async () => {
   }
   // A scene has 30 MB.
   assert.ok(sizes[9] - sizes[3] < 90e6, `${sizes.map((one) => Math.round(one / 1e6))} MB`);
+});
+
+test('lists that are too large for a module are refused, and the next ones are answered', async () => {
+  const device = await Device.open();
+  const scene = await device.scene([5, 0, 0, 1]);
+  const refuses = (promise, what) =>
+    assert.rejects(promise, { name: 'OutOfMemory', message: `a module of WebAssembly has 4 GiB of memory, and 2 GiB for one list: cannot allocate memory for ${what}; ask for fewer at once` });
+  // Rays of 32 bytes.
+  await refuses(scene.closest([0, 0, 0], new Float32Array(3 * (2 ** 26 + 1)), { transfer: true }), 'rays');
+  await refuses(scene.closest([0, 0, 0], [1, 0, 0], { masks: new Uint32Array(2 ** 29 + 1), transfer: true }), 'masks');
+  await refuses(device.visibleFraction(new Float64Array(3 * 2 ** 27), [9, 0, 0], 1, [0, 0, 0], 1, { transfer: true }), 'observers');
+  assert.equal((await scene.closest([0, 0, 0], [1, 0, 0])).t[0], 4);
 });

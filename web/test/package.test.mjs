@@ -105,6 +105,39 @@ test('without workers the inline entry runs on the calling thread', async () => 
   await prints(project, { texts: { '/': HTML, '/main.js': `window.Worker = undefined;\n${page('/node_modules/umbracast/inline.js')}` } });
 });
 
+test('addresses are those of the page, and in Node those of files', async (t) => {
+  const policy = POLICY.replace("worker-src 'self'", "worker-src 'self' blob:");
+  const server = await serve(PACKAGE, { texts: { '/wasm/': HTML, '/main.js': '' }, policy });
+  t.after(() => server.close());
+  const shown = await open(browser, server, '/wasm/');
+  const found = await shown.evaluate(async () => {
+    const found = [];
+    for (const entry of ['/index.js', '/inline.js']) {
+      const { Device } = await import(entry);
+      const name = 'umbracast_bg.wasm';
+      const url = new URL(name, location.href);
+      for (const options of [{ wasm: name }, { wasm: `/wasm/${name}` }, { wasm: url }, { wasm: { href: url.href } }, { worker: { href: '../worker.js' } }]) {
+        const device = await Device.open({ device: 'cpu', ...options }).catch((error) => error);
+        found.push(device.lost ?? device.message ?? device.kind);
+        device.close?.();
+      }
+    }
+    return found;
+  });
+  await shown.close();
+  assert.deepEqual(found, Array(10).fill('CPU engine'));
+  // A process has one module.
+  for (const wasm of ['fileURLToPath(file)', 'file', 'new URL(file)', 'readFileSync(new URL(file))']) {
+    const program = `import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Device } from 'umbracast';
+const file = import.meta.resolve('umbracast/umbracast_bg.wasm');
+console.log((await Device.open({ wasm: ${wasm} })).kind);`;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], { cwd: project, encoding: 'utf8', stdio: 'pipe' });
+    assert.equal(printed, 'CPU engine\n', wasm);
+  }
+});
+
 test('TypeScript accepts correct programs, and no others', () => {
   writeFileSync(
     path.join(project, 'types.ts'),

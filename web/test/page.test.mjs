@@ -340,14 +340,15 @@ test('rays from files give the results of the command line', () => visit('#tab=r
   await page.setInputFiles('#rays-spheres', spheres);
   await page.setInputFiles('#rays-rays', rays);
   await until(page, () => document.querySelector('#rays-rays-note').textContent === 'rays.csv: 12 rays');
-  for (const query of ['closest', 'interval', 'occluded', 'count', 'transmittance', 'approach', 'all', 'nearest']) {
+  const same = async (spheres, rays, query) => {
     await page.selectOption('#rays-query', query);
     await until(page, () => !document.querySelector('#rays-save').disabled);
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#rays-save')]);
     const file = join(folder, `${query}.csv`);
     run('cast', spheres, rays, '--query', query, ...(query === 'nearest' ? ['--k', '2'] : []), '-o', file, '--quiet');
-    assert.ok(readFileSync(await download.path(), 'utf8') === readFileSync(file, 'utf8'), query);
-  }
+    assert.equal(readFileSync(await download.path(), 'utf8'), readFileSync(file, 'utf8'), query);
+  };
+  for (const query of ['closest', 'interval', 'occluded', 'count', 'transmittance', 'approach', 'all', 'nearest']) await same(spheres, rays, query);
   await page.fill('#rays-id', '0');
   await page.press('#rays-id', 'Enter');
   assert.match(await text(page, '#rays-picked'), /^Sphere 0: centre 0, 0, 0; radius 1/);
@@ -375,6 +376,15 @@ test('rays from files give the results of the command line', () => visit('#tab=r
   await drop('moving-rays.csv', 'ox,oy,oz,dx,dy,dz,time\n0,0,0,1,0,0,-3\n0,0,0,1,0,0,8\n');
   await page.selectOption('#rays-query', 'closest');
   await has(page, '#rays-table', /02\.0.*124\.0/);
+  // Numbers of any size have the same text.
+  const [points, along] = [join(folder, 'points.csv'), join(folder, 'along.csv')];
+  const sizes = [1e-5, 1e-4, 0.00015, 0.5, 1e7, 1e15, 1e16, 2 ** 60, 1e21, 3e30];
+  writeFileSync(points, `x,y,z,r\n${sizes.map((size, i) => `${size},${i},0,0`).join('\n')}\n`);
+  writeFileSync(along, `ox,oy,oz,dx,dy,dz\n${sizes.map((_, i) => `0,${i},0,1,0,0`).join('\n')}\n`);
+  await page.setInputFiles('#rays-spheres', points);
+  await page.setInputFiles('#rays-rays', along);
+  await until(page, () => document.querySelector('#rays-rays-note').textContent === 'along.csv: 10 rays');
+  await same(points, along, 'closest');
 }));
 
 test('a bullet is answered as by the command line, and checked while it is typed', () => visit('#tab=bullets', async page => {

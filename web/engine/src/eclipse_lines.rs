@@ -1,17 +1,23 @@
 //! Lines of an eclipse on the Earth that only a picture needs: the outline of the umbra, the limits of the partial eclipse, and where the
 //! Sun is at the horizon. They are within 0.3 km of the library's contacts, which have the light time between Moon and ground as well.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 use umbracast::glam::DVec3;
 use umbracast_sky::{Place, Time};
 
 use crate::sky::Known;
 
-/// Seconds between the instants of a line.
+/// Longest time between two instants of a line.
 const STEP_S: f64 = 30.0;
-/// Directions around a circle that are tried for a change of sign.
-const DIRECTIONS: u32 = 180;
+/// Shortest time, which places the ends of lines.
+const SHORT_S: f64 = 0.05;
+/// Points of a line are nearer to each other than this. Two points that appear between two directions are nearer as well.
+const NEAR_KM: f64 = 500.0;
+/// Directions along an arc that are tried for a change of sign.
+const DIRECTIONS: u32 = 360;
+/// The arc of all directions.
+const CIRCLE: (f64, f64) = (0.0, TAU);
 
 type Line = Vec<(Time, Place)>;
 
@@ -22,46 +28,116 @@ fn ellipsoid() -> DVec3 {
     DVec3::new(equator, equator, pole)
 }
 
-/// The distance between the edges of the discs in radians, negative during the eclipse.
-fn gap(known: &Known, place: DVec3, time: Time) -> f64 {
-    let (sun, moon) = known.eclipse.earth_fixed(time);
-    let radii = known.radii();
-    let (sun, moon) = (sun - place, moon - place);
-    let half = |radius: f64, distance: f64| (radius / distance).asin();
-    sun.angle_between(moon) - half(radii.sun_km, sun.length()) - half(radii.moon_partial_km, moon.length())
+/// The place of a point of the ground.
+fn ground(point: DVec3) -> Place {
+    Place { height_m: 0.0, ..Place::from_earth_fixed_km(point) }
+}
+
+/// The distance between the edges of the discs at a place in radians, negative during the eclipse.
+fn gap(known: &Known, time: Time) -> impl Fn(DVec3) -> f64 {
+    let ((sun, moon), radii) = (known.eclipse.earth_fixed(time), known.radii());
+    move |place| {
+        let (sun, moon) = (sun - place, moon - place);
+        let half = |radius: f64, distance: f64| (radius / distance).asin();
+        sun.angle_between(moon) - half(radii.sun_km, sun.length()) - half(radii.moon_partial_km, moon.length())
+    }
 }
 
 /// How fast the gap closes or opens at a place, in radians per second.
-fn rate(known: &Known, place: DVec3, time: Time) -> f64 {
-    0.5 * (gap(known, place, time.plus(1.0)) - gap(known, place, time.plus(-1.0)))
+fn rate(known: &Known, time: Time) -> impl Fn(DVec3) -> f64 {
+    let [before, after] = [-1.0, 1.0].map(|seconds| gap(known, time.plus(seconds)));
+    move |place| 0.5 * (after(place) - before(place))
 }
 
-/// The angles at which a function of an angle changes its sign, by bisection. It is unknown where there is no value.
-fn roots(function: impl Fn(f64) -> Option<f64>) -> Vec<f64> {
-    let step = TAU / f64::from(DIRECTIONS);
-    let values: Vec<Option<f64>> = (0..=DIRECTIONS).map(|i| function(step * f64::from(i % DIRECTIONS))).collect();
-    let mut found = Vec::new();
-    for (i, pair) in values.windows(2).enumerate() {
-        let &[Some(a), Some(b)] = pair else { continue };
-        if (a < 0.0) == (b < 0.0) {
+/// The angle of direction `i` of `count` along an arc: directions are denser near its ends, where the edge of a cone touches the ground.
+fn direction((from, to): (f64, f64), i: u32, count: u32) -> f64 {
+    from + (to - from) * 0.5 * (1.0 - (PI * f64::from(i) / f64::from(count)).cos())
+}
+
+/// The angles of an arc at which a function changes its sign, by bisection.
+fn roots(arc: (f64, f64), function: &dyn Fn(f64) -> f64) -> Vec<f64> {
+    let is_low = |angle: f64| function(angle) < 0.0;
+    let angles: Vec<(f64, bool)> =
+        (0..=DIRECTIONS).map(|i| direction(arc, i, DIRECTIONS)).map(|a| (a, is_low(a))).collect();
+    let changes = angles.windows(2).filter(|pair| pair[0].1 != pair[1].1);
+    let between = |pair: &[(f64, bool)]| {
+        let (mut low, mut high) = (pair[0].0, pair[1].0);
+        for _ in 0..25 {
+            let middle = 0.5 * (low + high);
+            *if is_low(middle) == pair[0].1 { &mut low } else { &mut high } = middle;
+        }
+        0.5 * (low + high)
+    };
+    changes.map(between).collect()
+}
+
+/// Lines of the points that `points` finds at each instant, from the beginning to the end of the eclipse. A point continues the nearest line.
+/// Where points are far from those before, or not as many, there are more instants between the two.
+fn follow(known: &Known, points: &dyn Fn(Time) -> Vec<DVec3>) -> Vec<Line> {
+    let is_near = |a: &[DVec3], b: &[DVec3]| {
+        a.len() == b.len() && b.iter().all(|one| a.iter().any(|other| one.distance(*other) < NEAR_KM))
+    };
+    let mut lines: Vec<Vec<(Time, DVec3)>> = Vec::new();
+    let (mut before, mut old) = (known.eclipse.begins.0, Vec::new());
+    let end = known.eclipse.ends.0;
+    let mut ahead = vec![(end, points(end))];
+    while let Some((time, found)) = ahead.pop() {
+        let elapsed = time.seconds_since(before);
+        if elapsed > STEP_S || (elapsed > SHORT_S && !is_near(&old, &found)) {
+            let middle = before.plus(0.5 * elapsed);
+            ahead.extend([(time, found), (middle, points(middle))]);
             continue;
         }
-        let (mut low, mut high) = (step * i as f64, step * (i + 1) as f64);
-        for _ in 0..20 {
-            let middle = 0.5 * (low + high);
-            let Some(value) = function(middle) else { break };
-            *if (value < 0.0) == (a < 0.0) { &mut low } else { &mut high } = middle;
+        let mut rest = found.clone();
+        // The nearest pairs of a line and a point come first.
+        loop {
+            let mut nearest = (NEAR_KM, None);
+            for (i, line) in lines.iter().enumerate() {
+                let Some(&(last, end)) = line.last() else { continue };
+                for (k, point) in rest.iter().enumerate() {
+                    let distance = end.distance(*point);
+                    if last == before && distance < nearest.0 {
+                        nearest = (distance, Some((i, k)));
+                    }
+                }
+            }
+            let Some((i, k)) = nearest.1 else { break };
+            lines[i].push((time, rest.swap_remove(k)));
         }
-        found.push(0.5 * (low + high));
+        lines.extend(rest.into_iter().map(|point| vec![(time, point)]));
+        (before, old) = (time, found);
     }
-    found
+    let placed = |line: Vec<_>| line.into_iter().map(|(time, point)| (time, ground(point))).collect();
+    join(lines).into_iter().map(placed).collect()
 }
 
-/// The instants from the beginning to the end of the eclipse.
-fn instants(known: &Known) -> Vec<Time> {
-    let (begin, end) = (known.eclipse.begins.0, known.eclipse.ends.0);
-    let steps = (end.seconds_since(begin) / STEP_S).ceil();
-    (0..=steps as u32).map(|i| begin.plus(end.seconds_since(begin) * f64::from(i) / steps)).collect()
+/// Joins lines that begin near each other at the same instant, or end so: there, one line turns back in time.
+fn join(mut lines: Vec<Vec<(Time, DVec3)>>) -> Vec<Vec<(Time, DVec3)>> {
+    let meets = |a: Option<&(Time, DVec3)>, b: Option<&(Time, DVec3)>| {
+        a.zip(b).is_some_and(|(a, b)| a.0 == b.0 && a.1.distance(b.1) < NEAR_KM)
+    };
+    let mut joined = Vec::new();
+    while let Some(mut line) = lines.pop() {
+        // At its end, and then at its beginning.
+        for _ in 0..2 {
+            while let Some(i) =
+                lines.iter().position(|other| meets(line.last(), other.first()) || meets(line.last(), other.last()))
+            {
+                let mut other = lines.swap_remove(i);
+                if meets(line.last(), other.last()) {
+                    other.reverse();
+                }
+                line.extend(other);
+            }
+            line.reverse();
+        }
+        if meets(line.last(), line.first()) {
+            line.extend_from_within(..1);
+        }
+        joined.push(line);
+    }
+    joined.retain(|line| line.len() > 2);
+    joined
 }
 
 /// The places at which the Sun is at the horizon: a circle of the directions that are at right angles to that of the Sun.
@@ -86,45 +162,17 @@ impl Terminator {
 }
 
 /// Where the eclipse begins or ends with the Sun at the horizon, and where its maximum is there.
-///
-/// The penumbra crosses the circle of sunrise and sunset at two points or none. From the instant at which it touches the circle to that at
-/// which it leaves it, the two points describe a closed line.
 pub(crate) fn horizon_lines(known: &Known) -> (Vec<Line>, Vec<Line>) {
-    let mut loops: Vec<[Line; 2]> = Vec::new();
-    let mut middles: Vec<Line> = Vec::new();
-    let mut is_open = false;
-    for time in instants(known) {
-        let circle = Terminator::new(known, time);
-        let edges = roots(|angle| Some(gap(known, circle.at(angle), time)));
-        let &[first, second] = &edges[..] else {
-            is_open = false;
-            continue;
-        };
-        if !is_open {
-            loops.push([Vec::new(), Vec::new()]);
-            middles.push(Vec::new());
-        }
-        is_open = true;
-        // The order of the two points: the first one is where the penumbra begins in the sense of the angle.
-        let begins_first = gap(known, circle.at(0.5 * (first + second)), time) < 0.0;
-        let (from, to) = if begins_first { (first, second) } else { (second, first + TAU) };
-        let place = |angle: f64| Place { height_m: 0.0, ..Place::from_earth_fixed_km(circle.at(angle)) };
-        if let Some(sides) = loops.last_mut() {
-            sides[0].push((time, place(from)));
-            sides[1].push((time, place(to)));
-        }
-        let inside = |angle: f64| (angle - from).rem_euclid(TAU) <= to - from;
-        let turn = roots(|angle| Some(rate(known, circle.at(angle), time))).into_iter().find(|angle| inside(*angle));
-        if let (Some(angle), Some(middle)) = (turn, middles.last_mut()) {
-            middle.push((time, place(angle)));
-        }
-    }
-    let closed = |[line, back]: [Line; 2]| {
-        let first = line.first().copied();
-        line.into_iter().chain(back.into_iter().rev()).chain(first).collect()
+    let edges = |time: Time| {
+        let (circle, gap) = (Terminator::new(known, time), gap(known, time));
+        roots(CIRCLE, &|angle| gap(circle.at(angle))).into_iter().map(|angle| circle.at(angle)).collect()
     };
-    middles.retain(|line| line.len() > 1);
-    (loops.into_iter().map(closed).collect(), middles)
+    let middles = |time: Time| {
+        let (circle, gap, rate) = (Terminator::new(known, time), gap(known, time), rate(known, time));
+        let turns = roots(CIRCLE, &|angle| rate(circle.at(angle)));
+        turns.into_iter().map(|angle| circle.at(angle)).filter(|point| gap(*point) < 0.0).collect()
+    };
+    (follow(known, &edges), follow(known, &middles))
 }
 
 /// The edge of a cone of shadow at an instant.
@@ -159,57 +207,42 @@ impl Cone {
         }
     }
 
-    /// Where the edge meets the ground first in a direction across the axis.
-    fn at(&self, angle: f64) -> Option<DVec3> {
+    /// Where the edge meets the ground first in a direction across the axis, and how far it is inside: below 0, this is where the edge passes
+    /// the ground.
+    fn at(&self, angle: f64) -> (DVec3, f64) {
         let across = self.across[0] * angle.cos() + self.across[1] * angle.sin();
         let (point, direction) = (self.moon + across * self.radius, self.axis + across * self.slope);
         let (point, direction) = (point / self.size, (direction / self.size).normalize());
         let foot = point - direction * point.dot(direction);
         let inside = 1.0 - foot.length_squared();
-        (inside >= 0.0).then(|| (foot - direction * inside.sqrt()) * self.size)
+        ((foot - direction * inside.max(0.0).sqrt()) * self.size, inside)
+    }
+
+    /// The arcs of the directions in which the edge meets the ground.
+    fn arcs(&self) -> Vec<(f64, f64)> {
+        let inside = |angle: f64| self.at(angle).1;
+        let ends = roots(CIRCLE, &inside);
+        let arcs: Vec<(f64, f64)> = match ends.first() {
+            None => vec![CIRCLE],
+            Some(first) => ends.iter().copied().zip(ends.iter().copied().skip(1).chain([first + TAU])).collect(),
+        };
+        arcs.into_iter().filter(|(from, to)| inside(0.5 * (from + to)) > 0.0).collect()
     }
 }
 
 /// The outline of the umbra or the antumbra on the ground, without the parts that miss the Earth.
 pub(crate) fn outline(known: &Known, time: Time) -> Vec<Vec<Place>> {
-    const POINTS: u32 = 120;
+    const POINTS: u32 = 180;
     let cone = Cone::new(known, time, false);
-    let mut parts: Vec<Vec<Place>> = vec![Vec::new()];
-    for i in 0..=POINTS {
-        match cone.at(TAU * f64::from(i) / f64::from(POINTS)) {
-            Some(point) => {
-                let last = parts.len() - 1;
-                parts[last].push(Place { height_m: 0.0, ..Place::from_earth_fixed_km(point) });
-            }
-            None => parts.push(Vec::new()),
-        }
-    }
-    parts.retain(|part| part.len() > 1);
-    parts
+    let part = |arc| (0..=POINTS).map(|i| ground(cone.at(direction(arc, i, POINTS)).0)).collect();
+    cone.arcs().into_iter().map(part).collect()
 }
 
-/// The northern and southern limits of the partial eclipse: where the penumbra's edge passes along itself. A point continues the line whose
-/// last point, of the instant before, is nearest. The two limits are farther apart than any of them moves in half a minute.
+/// The northern and southern limits of the partial eclipse: where the penumbra's edge passes along itself.
 pub(crate) fn partial_limits(known: &Known) -> Vec<Line> {
-    /// A limit moves by less than this in half a minute, in km.
-    const NEAR_KM: f64 = 2000.0;
-    let mut lines: Vec<Line> = Vec::new();
-    let mut before = known.eclipse.begins.0;
-    for time in instants(known) {
-        let cone = Cone::new(known, time, true);
-        for angle in roots(|angle| Some(rate(known, cone.at(angle)?, time))) {
-            let Some(point) = cone.at(angle) else { continue };
-            let place = Place { height_m: 0.0, ..Place::from_earth_fixed_km(point) };
-            let open = lines.iter_mut().filter(|line| line.last().is_some_and(|last| last.0 == before));
-            let distance = |line: &Line| line.last().map_or(f64::INFINITY, |last| last.1.chord_km(&place));
-            let near = open.filter(|line| distance(line) < NEAR_KM);
-            match near.min_by(|a, b| distance(a).total_cmp(&distance(b))) {
-                Some(line) => line.push((time, place)),
-                None => lines.push(vec![(time, place)]),
-            }
-        }
-        before = time;
-    }
-    lines.retain(|line| line.len() > 1);
-    lines
+    follow(known, &|time| {
+        let (cone, rate) = (Cone::new(known, time, true), rate(known, time));
+        let at = |angle| cone.at(angle).0;
+        cone.arcs().into_iter().flat_map(|arc| roots(arc, &|angle| rate(at(angle)))).map(at).collect()
+    })
 }

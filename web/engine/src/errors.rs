@@ -44,7 +44,16 @@ impl From<Error> for JsError {
             // The library may have more kinds later.
             _ => "DeviceFailed",
         };
-        let found = Self::new(name, &error.to_string());
+        let message = match &error {
+            // What the library takes for the machine is this module.
+            Error::OutOfMemory { device, message } if device == "this machine" => {
+                format!(
+                    "a module of WebAssembly has 4 GiB of memory, and 2 GiB for one list: {message}; ask for fewer at once"
+                )
+            }
+            _ => error.to_string(),
+        };
+        let found = Self::new(name, &message);
         if let Error::BadRecord { what, index, field, value, .. } = error {
             let more = [("what", what.into()), ("field", field.into()), ("value", value.into())];
             set(&found.0, more);

@@ -11,7 +11,7 @@ use umbracast::{
 };
 use wasm_bindgen::prelude::*;
 
-use crate::arrays::Arguments;
+use crate::arrays::{Arguments, collect};
 use crate::errors::{JsError, Result, record, set, wrong_count};
 
 /// Spheres on a device.
@@ -41,7 +41,7 @@ impl Input {
             };
             let pairs = centers.into_iter().zip(radii).enumerate();
             ellipsoids = Some(Ellipsoids::new(pairs.map(|(i, (c, r))| Ellipsoid::new(c, r).turned(turn(i)))));
-        } else if arguments.column::<f32>("rotations").is_some() {
+        } else if arguments.rows::<f32, 4>("rotations")?.is_some() {
             return Err(
                 Error::InvalidArgument("rotations are those of ellipsoids: give their semi_axes, too".into()).into()
             );
@@ -51,9 +51,9 @@ impl Input {
         Ok(Self {
             spheres: spheres.into_iter().map(|[x, y, z, r]| Sphere::new([x, y, z], r)).collect(),
             ellipsoids,
-            masks: arguments.column("masks"),
+            masks: arguments.column("masks")?,
             velocities: arguments.vectors("velocities")?,
-            transmittances: arguments.column("transmittances"),
+            transmittances: arguments.column("transmittances")?,
         })
     }
 
@@ -70,7 +70,7 @@ impl Scene {
     pub(crate) async fn new(device: &Device, arguments: Arguments<'_>) -> Result<Self> {
         let input = Input::new(&arguments)?;
         let mut options = SceneOptions::default();
-        match arguments.column("time_range").as_deref() {
+        match arguments.column("time_range")?.as_deref() {
             None => {}
             Some(&[first, last]) => options = options.time_range([first, last]),
             Some(other) => return Err(wrong_count("time_range", other.len(), 2)),
@@ -114,28 +114,28 @@ impl Scene {
         Ok(match verb.as_str() {
             "closest" => {
                 let found = scene.cast_async(Closest, rays, &query).await?;
-                let object = record([("t", floats(found.iter().map(|hit| hit.t)))]);
-                with_report(object, &found.report, [("id", integers(found.iter().map(|hit| hit.id)))])
+                let object = record([("t", floats(found.len(), &|i| found[i].t)?)]);
+                with_report(object, &found.report, [("id", integers(found.len(), &|i| found[i].id)?)])
             }
             "interval" => {
                 let found = scene.cast_async(Interval, rays, &query).await?;
                 let object = record([
-                    ("t_enter", floats(found.iter().map(|one| one.t_enter))),
-                    ("t_exit", floats(found.iter().map(|one| one.t_exit))),
+                    ("t_enter", floats(found.len(), &|i| found[i].t_enter)?),
+                    ("t_exit", floats(found.len(), &|i| found[i].t_exit)?),
                 ]);
-                with_report(object, &found.report, [("id", integers(found.iter().map(|one| one.id)))])
+                with_report(object, &found.report, [("id", integers(found.len(), &|i| found[i].id)?)])
             }
             "approach" => {
                 let found = scene.cast_async(Approach, rays, &query).await?;
                 let object = record([
-                    ("t", floats(found.iter().map(|one| one.t))),
-                    ("clearance", floats(found.iter().map(|one| one.clearance))),
+                    ("t", floats(found.len(), &|i| found[i].t)?),
+                    ("clearance", floats(found.len(), &|i| found[i].clearance)?),
                 ]);
-                with_report(object, &found.report, [("id", integers(found.iter().map(|one| one.id)))])
+                with_report(object, &found.report, [("id", integers(found.len(), &|i| found[i].id)?)])
             }
             "occluded" => {
                 let found = scene.cast_async(Occluded, rays, &query).await?;
-                let bits: Vec<u8> = found.iter().map(u8::from).collect();
+                let bits = collect("results", found.iter().map(u8::from))?;
                 with_report(record([]), &found.report, [("occluded", Uint8Array::from(&bits[..]).into())])
             }
             "count" => {
@@ -146,10 +146,10 @@ impl Scene {
                 let found = scene.cast_async(Transmittance, rays, &query).await?;
                 with_report(record([]), &found.report, [("transmittance", Float32Array::from(&found[..]).into())])
             }
-            "all" => lists(&scene.cast_async(All, rays, &query).await?),
+            "all" => lists(&scene.cast_async(All, rays, &query).await?)?,
             "nearest" => {
                 let k = arguments.number("k").unwrap_or_default() as u32;
-                lists(&scene.cast_async(Nearest(k), rays, &query).await?)
+                lists(&scene.cast_async(Nearest(k), rays, &query).await?)?
             }
             _ => return Err(JsError::new("InvalidArgument", &format!("'{verb}' is not a query"))),
         })
@@ -160,8 +160,8 @@ impl Scene {
         let (scene, arguments) = (self.current(), Arguments(&arguments));
         let query = arguments.query()?;
         let points = arguments.rows::<f32, 3>("points")?.unwrap_or_default();
-        let (masks, times) = (arguments.column("masks"), arguments.column("times"));
-        let skip_ids = arguments.column("skip_ids");
+        let (masks, times) = (arguments.column("masks")?, arguments.column("times")?);
+        let skip_ids = arguments.column("skip_ids")?;
         let mut input = Points::from(&points);
         if let Some(first) = arguments.number("first") {
             input = input.numbered_from(first as u64);
@@ -176,8 +176,8 @@ impl Scene {
             input = input.skip_ids(skip_ids);
         }
         let found = scene.cast_async(Contains, input, &query).await?;
-        let object = record([("count", integers(found.iter().map(|one| one.count)))]);
-        Ok(with_report(object, &found.report, [("id", integers(found.iter().map(|one| one.id)))]))
+        let object = record([("count", integers(found.len(), &|i| found[i].count)?)]);
+        Ok(with_report(object, &found.report, [("id", integers(found.len(), &|i| found[i].id)?)]))
     }
 
     /// Traces the bullets among the arguments through up to `bounces` ricochets.
@@ -185,16 +185,13 @@ impl Scene {
         let (scene, arguments) = (self.current(), Arguments(&arguments));
         let (starts, targets) =
             (arguments.vectors("starts")?.unwrap_or_default(), arguments.vectors("targets")?.unwrap_or_default());
-        let speeds = arguments.column("speeds").unwrap_or_else(|| vec![1.0; starts.len()]);
+        let speeds = arguments.column("speeds")?;
         same_length("starts", starts.len(), "targets", targets.len())?;
-        same_length("starts", starts.len(), "speeds", speeds.len())?;
-        let records: Vec<Bullet> = starts
-            .into_iter()
-            .zip(targets)
-            .zip(speeds)
-            .map(|((from, to), speed)| Bullet::new(from, to, speed))
-            .collect();
-        let (radii, from_ids) = (arguments.column("radii"), arguments.column("from_ids"));
+        same_length("starts", starts.len(), "speeds", speeds.as_ref().map_or(starts.len(), Vec::len))?;
+        let speed = |i: usize| speeds.as_ref().map_or(1.0, |all| all[i]);
+        let pairs = starts.into_iter().zip(targets).enumerate();
+        let records = collect("bullets", pairs.map(|(i, (from, to))| Bullet::new(from, to, speed(i))))?;
+        let (radii, from_ids) = (arguments.column("radii")?, arguments.column("from_ids")?);
         let mut bullets = Bullets::from(&records);
         if let Some(radii) = &radii {
             bullets = bullets.radii(radii);
@@ -206,20 +203,20 @@ impl Scene {
         let bounces = arguments.number("bounces").unwrap_or(1.0) as u32;
         let found = scene.bullets_async(bullets, bounces, &query).await?;
         let legs = &found.records;
-        let status: Vec<u8> = legs.iter().map(|leg| leg.status as u8).collect();
+        let status = collect("results", legs.iter().map(|leg| leg.status as u8))?;
         let object = record([
-            ("offsets", integers(found.offsets.iter().map(|at| *at as u32))),
+            ("offsets", integers(found.offsets.len(), &|i| found.offsets[i] as u32)?),
             ("status", Uint8Array::from(&status[..]).into()),
-            ("id", integers(legs.iter().map(|leg| leg.id))),
-            ("distance", floats(legs.iter().map(|leg| leg.distance))),
-            ("frames", floats(legs.iter().map(|leg| leg.frames))),
-            ("point", floats(legs.iter().flat_map(|leg| leg.point.to_array()))),
-            ("grazing_rad", floats(legs.iter().map(|leg| leg.grazing_rad))),
+            ("id", integers(legs.len(), &|i| legs[i].id)?),
+            ("distance", floats(legs.len(), &|i| legs[i].distance)?),
+            ("frames", floats(legs.len(), &|i| legs[i].frames)?),
+            ("point", floats(3 * legs.len(), &|i| legs[i / 3].point[i % 3])?),
+            ("grazing_rad", floats(legs.len(), &|i| legs[i].grazing_rad)?),
         ]);
         Ok(with_report(
             object,
             &found.report,
-            [("velocity", floats(legs.iter().flat_map(|leg| leg.velocity.to_array())))],
+            [("velocity", floats(3 * legs.len(), &|i| legs[i / 3].velocity[i % 3])?)],
         ))
     }
 }
@@ -244,10 +241,10 @@ impl RayColumns {
         if directions.len() != 1 {
             same_length("origins", count, "directions", directions.len())?;
         }
-        let end = |name: &str, default: f32| -> Result<Vec<f32>> {
-            let ends = arguments.column(name).unwrap_or_else(|| vec![default]);
+        let end = |name: &'static str, default: f32| -> Result<Vec<f32>> {
+            let ends = arguments.column(name)?.unwrap_or_else(|| vec![default]);
             if ends.len() != 1 {
-                same_length("rays", count, if name == "t_min" { "t_min" } else { "t_max" }, ends.len())?;
+                same_length("rays", count, name, ends.len())?;
             }
             Ok(ends)
         };
@@ -258,13 +255,13 @@ impl RayColumns {
         };
         let first = arguments.number("first").map(|first| first as u64);
         Ok(Self {
-            rays: (0..count).map(ray).collect(),
+            rays: collect("rays", (0..count).map(ray))?,
             first,
-            masks: arguments.column("masks"),
-            skip_ids: arguments.column("skip_ids"),
-            from_ids: arguments.column("from_ids"),
-            times: arguments.column("times"),
-            radii: arguments.column("ray_radius"),
+            masks: arguments.column("masks")?,
+            skip_ids: arguments.column("skip_ids")?,
+            from_ids: arguments.column("from_ids")?,
+            times: arguments.column("times")?,
+            radii: arguments.column("ray_radius")?,
         })
     }
 
@@ -299,12 +296,12 @@ fn same_length(left_name: &'static str, left: usize, right_name: &'static str, r
     Err(Error::LengthsDiffer { left_name, left: left as u64, right_name, right: right as u64 }.into())
 }
 
-fn floats(numbers: impl Iterator<Item = f32>) -> JsValue {
-    Float32Array::from(&numbers.collect::<Vec<_>>()[..]).into()
+fn floats(count: usize, number: &dyn Fn(usize) -> f32) -> Result<JsValue> {
+    Ok(Float32Array::from(&collect("results", (0..count).map(number))?[..]).into())
 }
 
-fn integers(numbers: impl Iterator<Item = u32>) -> JsValue {
-    Uint32Array::from(&numbers.collect::<Vec<_>>()[..]).into()
+fn integers(count: usize, number: &dyn Fn(usize) -> u32) -> Result<JsValue> {
+    Ok(Uint32Array::from(&collect("results", (0..count).map(number))?[..]).into())
 }
 
 /// Adds the last columns and the report to a result.
@@ -325,11 +322,11 @@ fn with_report<const N: usize>(object: JsValue, report: &Report, columns: [(&str
     object
 }
 
-fn lists(found: &HitLists) -> JsValue {
+fn lists(found: &HitLists) -> Result<JsValue> {
     let object = record([
-        ("offsets", integers(found.offsets.iter().map(|at| *at as u32))),
-        ("t_enter", floats(found.records.iter().map(|one| one.t_enter))),
-        ("t_exit", floats(found.records.iter().map(|one| one.t_exit))),
+        ("offsets", integers(found.offsets.len(), &|i| found.offsets[i] as u32)?),
+        ("t_enter", floats(found.records.len(), &|i| found.records[i].t_enter)?),
+        ("t_exit", floats(found.records.len(), &|i| found.records[i].t_exit)?),
     ]);
-    with_report(object, &found.report, [("id", integers(found.records.iter().map(|one| one.id)))])
+    Ok(with_report(object, &found.report, [("id", integers(found.records.len(), &|i| found.records[i].id)?)]))
 }

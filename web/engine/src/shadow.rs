@@ -9,7 +9,7 @@ use umbracast::{DeviceOptions, Error};
 use umbracast_files::parse_system;
 use wasm_bindgen::prelude::*;
 
-use crate::arrays::Arguments;
+use crate::arrays::{Arguments, collect};
 use crate::device::Device;
 use crate::errors::{JsError, Result, record, wrong_count};
 
@@ -64,10 +64,10 @@ pub async fn visible_fraction(arguments: JsValue) -> Result<JsValue> {
     let [observers, lights] = ["observers", "light"].map(|name| arguments.rows::<f64, 3>(name));
     let (observers, lights) = (observers?.unwrap_or_default(), lights?.unwrap_or_default());
     let bodies = arguments.rows::<f64, 3>("bodies")?.unwrap_or_default();
-    let column = |name: &str| arguments.column::<f64>(name);
-    let (light_radius, radii) = (column("light_radius").unwrap_or_default(), column("radii").unwrap_or_default());
-    let (polar_radii, poles) = (column("polar_radii"), arguments.rows::<f64, 3>("poles")?);
-    let limb = match column("limb_darkening").as_deref() {
+    let column = |name: &'static str| arguments.column::<f64>(name);
+    let (light_radius, radii) = (column("light_radius")?.unwrap_or_default(), column("radii")?.unwrap_or_default());
+    let (polar_radii, poles) = (column("polar_radii")?, arguments.rows::<f64, 3>("poles")?);
+    let limb = match column("limb_darkening")?.as_deref() {
         None => None,
         Some(&[u1, u2]) => Some(LimbDarkening::new(u1, u2)?),
         Some(other) => return Err(wrong_count("limb_darkening", other.len(), 2)),
@@ -112,9 +112,9 @@ pub async fn visible_fraction(arguments: JsValue) -> Result<JsValue> {
     };
     let device = umbracast::Device::open_async(&DeviceOptions::new("cpu")).await?;
     let found = device.shadows_by_row_async(count, &fill).await?;
-    let kinds: Vec<u8> = found.iter().map(|one| one.shadow.kind as u8).collect();
-    let fractions: Vec<f64> = found.iter().map(|one| one.shadow.fraction).collect();
-    let fluxes: Vec<f64> = found.iter().map(|one| one.flux).collect();
+    let kinds = collect("results", found.iter().map(|one| one.shadow.kind as u8))?;
+    let fractions = collect("results", found.iter().map(|one| one.shadow.fraction))?;
+    let fluxes = collect("results", found.iter().map(|one| one.flux))?;
     Ok(record([
         ("fraction", Float64Array::from(&fractions[..]).into()),
         ("kind", Uint8Array::from(&kinds[..]).into()),
