@@ -120,7 +120,8 @@ class Hits(Result):
         """Return the rays from the hit points to ``target``, with ``t`` from 0 to 1, which start on the surfaces of their spheres.
 
         One ray per hit, in the order of ``hits.hit``. They keep the times and radii of the rays that hit. After ``motion="with-ray"`` their
-        times are ``t``. Where a ray starts inside a sphere, the hit is no point of a surface, and the ray from there has no sphere.
+        times are ``t``. With ``inside="enter"``, a hit at ``t_min`` is the start of a ray inside a sphere, or exactly on one: the ray from
+        there has no sphere.
 
         Parameters
         ----------

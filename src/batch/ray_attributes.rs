@@ -66,7 +66,7 @@ impl RayAttributeColumns<'_> {
         self.radii.is_some() || self.directions_low.is_some()
     }
 
-    /// Prefetches the attributes of ray `i`. Called for every ray; most batches have no columns.
+    /// Prefetches the attributes of ray `i`.
     #[inline(always)]
     pub(crate) fn prefetch(&self, i: usize) {
         each_column!(self, |column| prefetch(&column[i]));

@@ -333,10 +333,10 @@ impl CpuScene {
                     Cow::Borrowed(&rays[first as usize..][..places.len()])
                 } else {
                     // Sorted rays are scattered in memory: they are prefetched.
-                    places.iter().for_each(|&i| {
-                        prefetch(&rays[i as usize]);
-                        ray_attributes.prefetch(i as usize);
-                    });
+                    places.iter().for_each(|&i| prefetch(&rays[i as usize]));
+                    if ray_attributes.any() {
+                        places.iter().for_each(|&i| ray_attributes.prefetch(i as usize));
+                    }
                     Cow::Owned(places.iter().map(|&i| rays[i as usize]).collect::<Vec<_>>())
                 };
                 let picked = self.gather_attributes(batch, rays, places, Q::IS_APPROACH);

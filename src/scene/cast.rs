@@ -190,7 +190,8 @@ impl Scene {
         block_on(queries::Occluded.start(self, rays.into(), query))
     }
 
-    /// Counts the spheres that each ray hits: the length of its list in [`all`](Self::all). The result contains one count per ray.
+    /// Counts the spheres that each ray hits: the length of its list in [`all`](Self::all), with [`Near::Pass`](crate::Near::Pass). The result
+    /// contains one count per ray.
     /// The call blocks as [`closest`](Self::closest) does, and allocates 4 bytes per ray.
     ///
     /// # Errors

@@ -2,9 +2,8 @@
 //! records. Every row is tested on every device, at every precision, in batches and as a single pair.
 
 use serde_json::Value;
-use umbracast::exact::{ExactRoots, Root, Roots};
 use umbracast::{Ends, Error, Hit, Inside, Interval, NO_SPHERE, OnBad, Precision, Query, Ray, Sphere, Touch};
-use umbracast_testing::{byte_precisions, devices};
+use umbracast_testing::{byte_precisions, devices, with_and_without_tree};
 
 const U: f64 = 1.0 / 16_777_216.0;
 
@@ -404,38 +403,25 @@ fn skipped_rays_miss_are_counted_and_do_not_affect_others() {
 /// Bounds of roots that exceed f32 decide nothing: exact arithmetic does.
 #[test]
 fn roots_whose_bounds_exceed_f32_are_resolved_exactly() {
-    let (mut rays, mut spheres) = (Vec::new(), Vec::new());
-    let far = [0.0, 1.0, 1e10, 1e20, 1e25, 1e30];
-    for radius in [1e20_f32, 1e25, 1e30, 3e38] {
-        for (x, z) in far.into_iter().flat_map(|x| far.map(|z| (x, z))) {
-            for speed in [1e-15_f32, 1e-25, 1e-30, 1e-40] {
-                for (t_min, t_max) in [(0.0, f32::INFINITY), (1.0, 10.0), (1e-30, f32::INFINITY), (-1.0, 1.0)] {
-                    for side in [1.0, -1.0] {
-                        rays.push(Ray::new([x, 0.0, z], [0.0, speed, 0.0]).between(t_min, t_max));
-                        spheres.push(Sphere::new([0.0, radius * side, 0.0], radius));
-                    }
-                }
+    let behind = [Sphere::new([1e25, 1e25, -3e38], 3e38)];
+    let around = [
+        Sphere::new([1.0, 1.0, 0.0], 3e38),
+        Sphere::new([-1e-40, 1e30, -1e-40], 0.0),
+        Sphere::new([1e30, -1e-40, -3e38], 3e38),
+    ];
+    let inside = Ray::new([1e19, 1e-45, 1e-45], [0.0, -1e-40, -1e-40]).between(0.0, 1.0);
+    for (spheres, ray, ids) in
+        [(&behind[..], Ray::new([1.0, 1e30, 0.0], [0.0, 0.0, 1e-30]), &[][..]), (&around, inside, &[0])]
+    {
+        for device in devices() {
+            for scene in with_and_without_tree(device, spheres) {
+                let (query, rays) = (Query::at(Precision::Exact), [ray]);
+                let all: Vec<u32> = scene.all(&rays, &query).unwrap().records.iter().map(|found| found.id).collect();
+                assert_eq!(all, ids, "{ray:?} on {}", device.name());
+                let hit = ids.first().map_or(Hit::MISS, |&id| Hit { t: 0.0, id });
+                assert_eq!(scene.closest(&rays, &query).unwrap().records, [hit], "{ray:?} on {}", device.name());
+                assert_eq!(scene.occluded(&rays, &query).unwrap().get(0), Some(hit.is_hit()));
             }
-        }
-    }
-    let expected: Vec<bool> = rays
-        .iter()
-        .zip(&spheres)
-        .map(|(ray, sphere)| {
-            let roots = ExactRoots::new(ray, sphere);
-            let at_least = |root, t| roots.compare(root, t).is_some_and(|order| order.is_ge());
-            let at_most = |root, t| roots.compare(root, t).is_some_and(|order| order.is_le());
-            let overflows = at_least(Root::Enter, ray.t_min) && roots.round(Root::Enter).is_none_or(f32::is_infinite);
-            roots.crossing.is_ge() && at_least(Root::Exit, ray.t_min) && at_most(Root::Enter, ray.t_max) && !overflows
-        })
-        .collect();
-    let hits = expected.iter().filter(|hit| **hit).count();
-    assert!(hits > 200, "{hits} of {}", rays.len());
-    for device in devices() {
-        let scene = device.pairwise(&spheres, &Default::default()).unwrap();
-        let hits = scene.closest(&rays, &Query::at(Precision::Exact)).unwrap();
-        for ((hit, expected), (ray, sphere)) in hits.iter().zip(&expected).zip(rays.iter().zip(&spheres)) {
-            assert_eq!(hit.is_hit(), *expected, "{ray:?} {sphere:?} {hit:?} on {}", device.name());
         }
     }
 }
