@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._frames import Result
 
 
 def arrays(
@@ -43,11 +45,14 @@ def arrays(
     return given
 
 
-def result(out: Any, made: Any) -> Any:
+_Made = TypeVar("_Made", bound=Result)
+
+
+def result(out: Any, made: _Made) -> _Made:
     """Return a result. An earlier one whose arrays it has, because it was passed as ``out``, becomes it."""
     if not isinstance(out, type(made)):
         return made
-    for one in dataclasses.fields(made):
+    for one in dataclasses.fields(made):  # type: ignore[arg-type]  # results are dataclasses
         object.__setattr__(out, one.name, getattr(made, one.name))
     return out
 
