@@ -52,7 +52,12 @@ fn the_reason_for_a_picture_by_the_cpu_is_reported() {
     let simple = needs_bvh([100.0, 1.0]);
     let ambient = PictureOptions { ambient: 0.1, ambient_samples: 4, ..simple.picture().clone() };
     let texture = Arc::new(Texture::new([2, 1], vec![[255; 3]; 2]).unwrap());
+    let flat = with_body(&system(vec![], [100.0, 1.0], [4, 3], 1.2), |body| body.polar_radius = Some(0.99));
+    let low = Camera { position: DVec3::new(0.0, 0.0, 1.02), ..*flat.camera() };
+    let low = System::new(flat.light().clone(), flat.bodies().to_vec(), low, flat.picture().clone()).unwrap();
     let cases = [
+        ("a camera far from a spheroid", flat, None),
+        ("a camera near a spheroid", low, Some(CpuFallback::Spheroid)),
         ("none", simple.clone(), None),
         ("a point light", needs_bvh([100.0, 0.0]), None),
         ("ambient occlusion", simple.clone().with_picture(ambient).unwrap(), Some(CpuFallback::AmbientOcclusion)),

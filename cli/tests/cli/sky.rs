@@ -679,6 +679,7 @@ fn invalid_requests_about_the_sky_are_refused() {
         ("eclipse 2024-04-08 --delta-t often", "expected a number of seconds"),
         ("eclipse 2024-04-08 --delta-t 1e9", "expected -10000 to 100000"),
         ("eclipse --list 2030..2020", "2030 is after 2020"),
+        ("eclipse 2024-04-08 --only lunar", "'[DATE]' cannot be used with '--only <ONLY>'"),
         ("eclipse --list 2049..2051", "2051-12-31T23:59:59Z is outside the years 1900 to 2050"),
         ("eclipse --list 1800..2020", "1800-01-01T00:00:00 UT1 is outside the years 1900 to 2050"),
         ("eclipse --list soon", "'soon' is not a year: expected FIRST..LAST"),

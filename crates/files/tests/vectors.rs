@@ -260,6 +260,13 @@ fn wrong_vectors_are_refused() {
         (io, swap(good, "2024-04-08T13:00:00Z", "noon"), "line 3: time: 'noon' is not a date"),
         // Astronomical units, by mistake.
         (io, swap(good, "421800,0,0", "0.0028,0,0"), "line 2: x is 0.0028: 0.0028 km from the centre of Jupiter"),
+        // Metres, by mistake.
+        (
+            io,
+            swap(good, "421800,0,0", "421800000,0,0"),
+            "line 2: x is 421800000: 421800000 km is no distance of a moon",
+        ),
+        (io, good.replace(',', "\t"), "line 1: columns are separated by '\\t': expected commas"),
         (io, good.lines().take(2).map(|line| format!("{line}\n")).collect(), "io has 1 rows: at least 2"),
         (io, good.replace(",vx,vy,vz", ",a,b,c"), "io has 2 rows: at least 4 are needed without velocities"),
         (io, String::new(), "there is no column `time` or `jd_tdb`"),
