@@ -136,6 +136,12 @@ mod tests {
         let mut check = |ray: Ray| {
             assert_eq!(is_usable(&ray), check_ray(0, &ray).is_ok(), "{ray:?}");
             both[usize::from(is_usable(&ray))] += 1;
+            // Among those that are checked eight at a time, and among the rest.
+            let mut rays = [Ray::new([0.0; 3], [0.0, 1.0, 0.0]); 11];
+            rays[(both[0] + both[1]) % 11] = ray;
+            for level in SimdLevel::all() {
+                assert_eq!(level.are_usable(&rays), is_usable(&ray), "{ray:?} at {}", level.name());
+            }
         };
         for a in values {
             for b in values {
