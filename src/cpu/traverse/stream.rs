@@ -133,59 +133,61 @@ pub(crate) fn traverse<V: HitCollector>(
             rays.resize(whole, PreparedRay::zeroed());
             leaf_hits.resize(whole, LeafHits::NONE);
         }
-        let (groups, left) = input.as_chunks();
-        // The last group is padded with copies of its first ray.
-        let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
         let short = order == RayOrder::Short;
         let packed = order != RayOrder::Incoherent && ray_attributes.is_empty() && input.len() >= PACKET_RAYS;
         packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::zeroed());
-        for (n, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut::<LANES>().0).enumerate() {
-            let packet =
-                packets.get_mut(n * LANES / PACKET_RAYS).map(|packet| (packet, n * LANES % PACKET_RAYS, short));
-            bvh.level.prepare_rays(&bvh.frame, group, prepared, packet);
-        }
-        for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(ray_attributes).enumerate() {
-            if attributes.from_id != NO_SPHERE && collectors[i].cutoff(ray).is_none() {
-                // The sphere on which the ray starts has settled everything.
-                prepared.far = f32::NEG_INFINITY;
-            }
-            prepare_attributes(bvh, prepared, ray, attributes);
-        }
-        let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
-        let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
-        let rays = &rays[..input.len()];
-        s_far.clear();
-        s_far.extend(rays.iter().map(|ray| ray.far));
-        if packed {
-            // Packets read whole vectors.
-            s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
-        }
         octants.iter_mut().for_each(Vec::clear);
-        let mut nearby = false;
         kinds.clear();
-        for (n, rays) in rays.chunks(PACKET_RAYS).enumerate() {
-            // These are in the cache, once for both loops.
-            let kind = packets.get_mut(n).and_then(|packet| {
+        s_far.clear();
+        let mut nearby = false;
+        // Packet by packet, because the rays of one stay in the first-level cache.
+        for (n, (input, rays)) in input.chunks(PACKET_RAYS).zip(rays.chunks_mut(PACKET_RAYS)).enumerate() {
+            let before = n * PACKET_RAYS;
+            let mut packet = packets.get_mut(n);
+            let (groups, left) = input.as_chunks();
+            // The last group is padded with copies of its first ray.
+            let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
+            for (g, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut().0).enumerate() {
+                let packet = packet.as_deref_mut().map(|packet| (packet, g * LANES, short));
+                bvh.level.prepare_rays(&bvh.frame, group, prepared, packet);
+            }
+            let rays = &mut rays[..input.len()];
+            let attributes = ray_attributes.get(before..).unwrap_or_default();
+            for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(attributes).enumerate() {
+                if attributes.from_id != NO_SPHERE && collectors[before + i].cutoff(ray).is_none() {
+                    // The sphere on which the ray starts has settled everything.
+                    prepared.far = f32::NEG_INFINITY;
+                }
+                prepare_attributes(bvh, prepared, ray, attributes);
+            }
+            let kind = packet.and_then(|packet| {
                 let columns = if short { COLUMNS } else { RAY_COLUMNS };
                 bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
                 packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY))
             });
             kinds.push(kind);
+            s_far.extend(rays.iter().map(|ray| ray.far));
+            // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
+            nearby = nearby || rays.iter().any(|ray| ray.begin.abs() < 4.0);
+            if kind.is_some() {
+                continue;
+            }
             for (i, prepared) in rays.iter().enumerate() {
-                // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
-                nearby |= prepared.begin.abs() < 4.0;
-                let number = n * PACKET_RAYS + i;
-                if kind.is_some() {
-                    continue;
-                }
                 if prepared.margin == f32::INFINITY {
                     // From so far away everything may be hit.
-                    scene.visit_all(&input[number], ray_attributes.get(number), &mut collectors[number]);
+                    scene.visit_all(&input[i], attributes.get(i), &mut collectors[before + i]);
                 } else {
-                    octants[prepared.octant()].push(number as u32);
+                    octants[prepared.octant()].push((before + i) as u32);
                 }
             }
         }
+        if packed {
+            // Packets read whole vectors.
+            s_far.resize(input.len().next_multiple_of(PACKET_RAYS), f32::NEG_INFINITY);
+        }
+        let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
+        let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
+        let rays = &rays[..input.len()];
         if levels.len() < bvh.tree.depth {
             levels.resize_with(bvh.tree.depth, LevelScratch::default);
         }
