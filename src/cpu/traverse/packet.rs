@@ -135,6 +135,10 @@ impl Packet {
 
     /// How the rays can be traversed as a packet, if they can: in one octant, or (`short`) near each other.
     pub(crate) fn kind(&self, short: bool) -> Option<PacketKind> {
+        if self.largest[RAY_COLUMNS - 1] == f32::INFINITY {
+            // One ray starts so far away that it may hit everything.
+            return None;
+        }
         let octant = |[x, y, z, ..]: [f32; COLUMNS]| octant_of([x, y, z]);
         let least = octant(self.least);
         if least == octant(self.largest) {
@@ -155,19 +159,15 @@ multiversion! {
 fn bound_packet<L: Lanes>(lanes: L, packet: &mut Packet, columns: usize, count: usize) {
     let lanes = lanes.narrow();
     for k in 0..columns.min(COLUMNS) {
-        let column = &packet.columns_mut()[k][..count];
-        let (mut low, mut high) = ([f32::INFINITY; WIDTH], [f32::NEG_INFINITY; WIDTH]);
-        for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
-            let (mut least, mut largest) = (lanes.load(&low[i..]), lanes.load(&high[i..]));
-            for eight in column.chunks(WIDTH) {
+        let (mut least, mut largest) = (lanes.splat(f32::INFINITY), lanes.splat(f32::NEG_INFINITY));
+        for eight in packet.columns_mut()[k][..count].as_chunks::<WIDTH>().0 {
+            for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
                 let value = lanes.load(&eight[i..]);
                 (least, largest) = (least.min(value), largest.max(value));
             }
-            least.store(&mut low[i..]);
-            largest.store(&mut high[i..]);
         }
-        packet.least[k] = low.into_iter().fold(f32::INFINITY, f32::min);
-        packet.largest[k] = high.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        // The largest number is the least of the negated ones.
+        (packet.least[k], packet.largest[k]) = (least.least(), -lanes.splat(0.0).sub(largest).least());
     }
 }
 

@@ -49,7 +49,7 @@ impl RaySorter {
     }
 
     /// The indices `numbers` of the valid rays, which are in ascending order, sorted.
-    pub(crate) fn sort(&self, bvh: &CpuBvh, rays: &[Ray], numbers: Vec<u32>) -> Vec<u32> {
+    pub(crate) fn sort(&self, bvh: &CpuBvh, rays: &[Ray], mut numbers: Vec<u32>) -> Vec<u32> {
         let (eights, left) = rays.as_chunks();
         let mut entries = vec![0; rays.len()];
         // The last group of eight is padded with copies of its first ray.
@@ -64,24 +64,35 @@ impl RaySorter {
         if numbers.len() < rays.len() {
             entries = numbers.iter().map(|&i| entries[i as usize]).collect();
         }
-        let mut other = vec![0; entries.len()];
-        let bits = if self.short { 3 * SHORT_BITS } else { 3 + 6 * BITS };
-        for shift in (32..32 + bits).step_by(DIGIT as usize) {
-            let digit = |entry: u64| (entry >> shift) as usize & ((1 << DIGIT) - 1);
-            let mut starts = [0; 1 << DIGIT];
-            entries.iter().for_each(|&entry| starts[digit(entry)] += 1);
-            let mut sum = 0;
-            for start in &mut starts {
-                sum += std::mem::replace(start, sum);
-            }
-            for &entry in &entries {
-                let start = &mut starts[digit(entry)];
-                other[*start] = entry;
-                *start += 1;
-            }
+        if self.short { radix_sort::<2>(entries, &mut numbers) } else { radix_sort::<3>(entries, &mut numbers) }
+        numbers
+    }
+}
+
+/// Sorts entries by as many digits from bit 32 on, and writes their lower halves.
+fn radix_sort<const DIGITS: usize>(mut entries: Vec<u64>, numbers: &mut [u32]) {
+    const VALUES: usize = 1 << DIGIT;
+    let digit = |entry: u64, place: usize| (entry >> (32 + place as u32 * DIGIT)) as usize % VALUES;
+    let mut starts = [[0_u32; VALUES]; DIGITS];
+    for &entry in &entries {
+        (0..DIGITS).for_each(|place| starts[place][digit(entry, place)] += 1);
+    }
+    let mut other = vec![0; entries.len()];
+    for (place, starts) in starts.iter_mut().enumerate() {
+        let mut sum = 0;
+        for start in &mut *starts {
+            sum += std::mem::replace(start, sum);
+        }
+        let mut next = |entry| {
+            let start = &mut starts[digit(entry, place)];
+            std::mem::replace(start, *start + 1) as usize
+        };
+        if place + 1 == DIGITS {
+            entries.iter().for_each(|&entry| numbers[next(entry)] = entry as u32);
+        } else {
+            entries.iter().for_each(|&entry| other[next(entry)] = entry);
             std::mem::swap(&mut entries, &mut other);
         }
-        entries.iter().map(|&entry| entry as u32).collect()
     }
 }
 
@@ -140,48 +151,46 @@ multiversion! {
 }
 
 #[inline(always)]
-fn sort_keys(lanes: impl Lanes, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
+fn sort_keys<L: Lanes>(lanes: L, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
     let RaySorter { low, high, cells, middle, scale, short } = sorter;
-    let [x, y, z, t_min, dx, dy, dz, t_max] = lanes.narrow().transpose(bytemuck::cast_ref(rays));
-    let (from, along) = ([x, y, z], [dx, dy, dz]);
-    let origin = axes!(|k| each(|i| (from[k][i] - middle[k]) * scale));
-    let step = axes!(|k| each(|i| along[k][i] * scale));
-    let inverse = axes!(|k| each(|i| 1.0 / step[k][i]));
-    let a = axes!(|k| each(|i| (low[k] - origin[k][i]) * inverse[k][i]));
-    let b = axes!(|k| each(|i| (high[k] - origin[k][i]) * inverse[k][i]));
-    let enter = axes!(|k| each(|i| a[k][i].min(b[k][i])));
-    let leave = axes!(|k| each(|i| a[k][i].max(b[k][i])));
-    let enter = each(|i| t_min[i].max(enter[0][i]).max(enter[1][i]).max(enter[2][i]));
-    let leave = each(|i| t_max[i].min(leave[0][i]).min(leave[1][i]).min(leave[2][i]));
-    *keys = [0; GROUP];
-    if *short {
-        const FINER: f32 = (1 << (SHORT_BITS - BITS)) as f32;
+    let lanes = lanes.narrow();
+    let columns = lanes.transpose(bytemuck::cast_ref(rays));
+    let splat = |x| lanes.splat(x);
+    let bits = if *short { SHORT_BITS } else { BITS };
+    let (finer, last) = ((1 << (bits - BITS)) as f32, splat(((1 << bits) - 1) as f32));
+    let mut corners = [[[0.0; GROUP]; 3]; 2];
+    for i in (0..GROUP).step_by(<L::Narrow as Lanes>::COUNT) {
+        let column = |k: usize| lanes.load(&columns[k][i..]);
+        let origin = axes!(|k| column(k).sub(splat(middle[k])).mul(splat(*scale)));
+        let step = axes!(|k| column(4 + k).mul(splat(*scale)));
+        let inverse = axes!(|k| splat(1.0).div(step[k]));
+        let a = axes!(|k| splat(low[k]).sub(origin[k]).mul(inverse[k]));
+        let b = axes!(|k| splat(high[k]).sub(origin[k]).mul(inverse[k]));
+        let enter = a[0].min(b[0]).max(a[1].min(b[1])).max(a[2].min(b[2])).max(column(3));
+        let leave = a[0].max(b[0]).min(a[1].max(b[1])).min(a[2].max(b[2])).min(column(7));
         for k in 0..3 {
-            let cell = each(|i| (origin[k][i] + enter[i] * step[k][i] - low[k]) * (FINER * cells[k]) - 0.5);
-            let cell = each(|i| cell[i].clamp(0.0, ((1 << SHORT_BITS) - 1) as f32) + 8_388_608.0);
-            for i in 0..GROUP {
-                let mut bits = cell[i].to_bits() & ((1 << SHORT_BITS) - 1);
+            for (corner, t) in corners.iter_mut().zip([enter, leave]) {
+                // Minus one half, because the sum below rounds to nearest. At 2²³ the last bit of an f32 counts ones.
+                let cell = t.mul_add(step[k], origin[k].sub(splat(low[k]))).mul_sub(splat(finer * cells[k]), splat(0.5));
+                cell.max(splat(0.0)).min(last).add(splat(8_388_608.0)).store(&mut corner[k][i..]);
+            }
+        }
+    }
+    *keys = [0; GROUP];
+    for k in 0..3 {
+        for i in 0..GROUP {
+            let [enter, leave] = [corners[0][k][i], corners[1][k][i]].map(|cell| cell.to_bits() & ((1 << SHORT_BITS) - 1));
+            if *short {
+                let mut bits = enter;
                 bits = (bits | bits << 8) & 0x00_f00f;
                 bits = (bits | bits << 4) & 0x0c_30c3;
                 bits = (bits | bits << 2) & 0x24_9249;
                 keys[i] |= bits << k;
+                continue;
             }
-        }
-        return;
-    }
-    for k in 0..3 {
-        for (place, t) in [(k, &enter), (k + 3, &leave)] {
-            // Minus one half, because the sum below rounds to nearest. At 2²³ the last bit of an f32 counts ones.
-            let cell = each(|i| (origin[k][i] + t[i] * step[k][i] - low[k]) * cells[k] - 0.5);
-            let cell = each(|i| cell[i].clamp(0.0, 15.0) + 8_388_608.0);
-            for i in 0..GROUP {
-                let cell = cell[i].to_bits();
-                let spread = cell & 1 | (cell & 2) << 5 | (cell & 4) << 10 | (cell & 8) << 15;
-                keys[i] |= spread << place;
-            }
-        }
-        for i in 0..GROUP {
-            keys[i] |= (step[k][i].to_bits() >> 31) << (6 * BITS as usize + k);
+            let spread = |cell: u32| cell & 1 | (cell & 2) << 5 | (cell & 4) << 10 | (cell & 8) << 15;
+            let sign = columns[4 + k][i].to_bits() >> 31;
+            keys[i] |= spread(enter) << k | spread(leave) << (k + 3) | sign << (6 * BITS as usize + k);
         }
     }
 }

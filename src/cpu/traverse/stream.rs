@@ -160,13 +160,16 @@ pub(crate) fn traverse<V: HitCollector>(
                 }
                 prepare_attributes(bvh, prepared, ray, attributes);
             }
-            let kind = packet.and_then(|packet| {
+            let kind = if let Some(packet) = packet {
                 let columns = if short { COLUMNS } else { RAY_COLUMNS };
                 bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
-                packet.kind(short).filter(|_| rays.iter().all(|ray| ray.margin < f32::INFINITY))
-            });
+                s_far.extend(&packet.far[..rays.len()]);
+                packet.kind(short)
+            } else {
+                s_far.extend(rays.iter().map(|ray| ray.far));
+                None
+            };
             kinds.push(kind);
-            s_far.extend(rays.iter().map(|ray| ray.far));
             // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
             nearby = nearby || rays.iter().any(|ray| ray.begin.abs() < 4.0);
             if kind.is_some() {
