@@ -329,7 +329,8 @@ impl CpuScene {
                 }
             } else {
                 let first = places[0];
-                let own = if places.iter().zip(first..).all(|(&i, next)| i == next) {
+                let ascends = plan.order == RayOrder::Coherent;
+                let own = if ascends && places.last() == Some(&(first + places.len() as u32 - 1)) {
                     Cow::Borrowed(&rays[first as usize..][..places.len()])
                 } else {
                     // Sorted rays are scattered in memory: they are prefetched.
@@ -343,10 +344,11 @@ impl CpuScene {
                 collectors.extend(places.iter().map(|_| Q::collector(query, &self.attributes)));
                 let spheres = self.spheres();
                 spheres.visit_candidates(&own, &picked, &mut collectors, query, plan.order);
-                for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(collectors.drain(..)).enumerate() {
+                for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(&collectors).enumerate() {
                     let attributes = || picked.get(n).copied().unwrap_or(RayAttributes::NONE);
                     take(i as usize, Q::finish(collector, ray, || Candidates::Scene(spheres, attributes())));
                 }
+                collectors.clear();
             }
             cancel.add(places.len() as u64);
         }

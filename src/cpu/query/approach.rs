@@ -119,11 +119,11 @@ impl RayQuery for queries::Approach {
     }
     #[inline]
     fn finish<'c>(
-        collector: ClosestApproach<'_>,
+        collector: &ClosestApproach<'_>,
         ray: &Ray,
         candidates: impl Fn() -> Candidates<'c>,
     ) -> Resolved<Approach> {
-        let ClosestApproach { query, best, high, rival, .. } = collector;
+        let &ClosestApproach { query, best, high, rival, .. } = collector;
         let resolved = |record, exact| Resolved { record, exact, overflowed: false };
         let Some(target) = candidates().target(best.id) else { return resolved(Approach::NONE, false) };
         if query.precision != Precision::Exact {

@@ -77,7 +77,7 @@ pub(crate) struct Closest<'a> {
 impl Closest<'_> {
     /// The closest hit, with a correctly rounded `t` at precision `exact`.
     #[inline]
-    pub(crate) fn resolve<'c>(self, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Hit> {
+    pub(crate) fn resolve<'c>(&self, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Hit> {
         let Self { query, best } = self;
         let exact = query.precision == Precision::Exact;
         if exact && best.has_rival && best.rival <= best.high {
@@ -160,7 +160,7 @@ impl RayQuery for queries::Closest {
         Closest { query, best: BestHit::NONE }
     }
     #[inline]
-    fn finish<'c>(collector: Closest<'_>, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Hit> {
+    fn finish<'c>(collector: &Closest<'_>, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Hit> {
         collector.resolve(ray, candidates)
     }
 }
@@ -175,7 +175,7 @@ impl RayQuery for queries::Interval {
         Closest { query, best: BestHit::NONE }
     }
     #[inline]
-    fn finish<'c>(collector: Closest<'_>, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Interval> {
+    fn finish<'c>(collector: &Closest<'_>, ray: &Ray, candidates: impl Fn() -> Candidates<'c>) -> Resolved<Interval> {
         let query = collector.query;
         let Resolved { record: hit, exact, overflowed } = collector.resolve(ray, &candidates);
         let record = candidates().target(hit.id).map_or(Interval::MISS, |target| {

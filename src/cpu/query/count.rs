@@ -52,8 +52,8 @@ impl RayQuery for queries::Count {
         Count { query, count: 0, used_exact: false, overflowed: false }
     }
     #[inline]
-    fn finish<'c>(collector: Count<'_>, _: &Ray, _: impl Fn() -> Candidates<'c>) -> Resolved<u32> {
-        let Count { count: record, used_exact: exact, overflowed, .. } = collector;
+    fn finish<'c>(collector: &Count<'_>, _: &Ray, _: impl Fn() -> Candidates<'c>) -> Resolved<u32> {
+        let &Count { count: record, used_exact: exact, overflowed, .. } = collector;
         Resolved { record, exact, overflowed: overflowed && record == 0 }
     }
 }

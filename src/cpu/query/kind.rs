@@ -27,7 +27,7 @@ pub(crate) trait RayQuery: Send + Sync + 'static {
     fn collector<'a>(query: &'a Query, attributes: &'a SphereAttributes) -> Self::Collector<'a>;
     /// The result, after the collector has received all candidates. Few rays need these again.
     fn finish<'c>(
-        collector: Self::Collector<'_>,
+        collector: &Self::Collector<'_>,
         ray: &Ray,
         candidates: impl Fn() -> Candidates<'c>,
     ) -> Resolved<Self::Record>;
@@ -39,6 +39,6 @@ pub(crate) trait RayQuery: Send + Sync + 'static {
         query: &Query,
         attributes: &SphereAttributes,
     ) -> Resolved<Self::Record> {
-        Self::finish(candidates.collect(ray, Self::collector(query, attributes), query), ray, || candidates)
+        Self::finish(&candidates.collect(ray, Self::collector(query, attributes), query), ray, || candidates)
     }
 }

@@ -76,11 +76,11 @@ impl RayQuery for queries::Occluded {
     }
     #[inline]
     fn finish<'c>(
-        collector: Occluded<'_, false>,
+        collector: &Occluded<'_, false>,
         ray: &Ray,
         candidates: impl Fn() -> Candidates<'c>,
     ) -> Resolved<bool> {
-        let Occluded { query, answer, undecided, overflowed } = collector;
+        let &Occluded { query, answer, undecided, overflowed } = collector;
         if undecided && !answer {
             let exact = candidates().collect(ray, ExactOccluded::new(query), query);
             return Resolved { record: exact.answer, exact: true, overflowed: exact.overflowed && !exact.answer };

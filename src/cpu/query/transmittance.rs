@@ -71,8 +71,8 @@ impl RayQuery for queries::Transmittance {
         Transmittance { query, depths, depth: 0, used_exact: false, overflowed: false }
     }
     #[inline]
-    fn finish<'c>(collector: Transmittance<'_>, _: &Ray, _: impl Fn() -> Candidates<'c>) -> Resolved<f32> {
-        let Transmittance { depth, used_exact: exact, overflowed, .. } = collector;
+    fn finish<'c>(collector: &Transmittance<'_>, _: &Ray, _: impl Fn() -> Candidates<'c>) -> Resolved<f32> {
+        let &Transmittance { depth, used_exact: exact, overflowed, .. } = collector;
         Resolved { record: transmittance(depth), exact, overflowed: overflowed && depth == 0 }
     }
 }
