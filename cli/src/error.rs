@@ -30,7 +30,9 @@ const MESSAGE: usize = 4_000;
 impl Error {
     /// The message, for the terminal: escaped, and cut after 4,000 characters.
     pub(crate) fn printable(&self) -> String {
-        let text = self.to_string();
+        // The engine counts rays, also of points and of bullets, and not of all of its calls.
+        let is_stopped = matches!(self.of_records(), Some(umbracast::Error::Cancelled { .. }));
+        let text = if is_stopped { "stopped".into() } else { self.to_string() };
         match text.char_indices().nth(MESSAGE) {
             Some((end, _)) => format!("{}…", printable(&text[..end])),
             None => printable(&text).into_owned(),

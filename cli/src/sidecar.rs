@@ -9,7 +9,7 @@ use umbracast::glam::DVec3;
 use umbracast::shadow::{
     Body, Camera, CpuFallback, Lens, LightSource, LimbDarkening, PictureOptions, SurfaceMap, System,
 };
-use umbracast_files::{PreparedFile, prepare_atomic};
+use umbracast_files::{PreparedFile, prepare_atomic, read_system_text};
 
 /// Assumptions behind every picture.
 const ASSUMPTIONS: [&str; 6] = [
@@ -74,9 +74,9 @@ impl Sidecar<'_> {
 
 /// The comments at the top of a system file: they often say from which ephemeris and which instant its positions are.
 fn comments(path: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = read_system_text(path).unwrap_or_default();
     let line = |line: &str| Some(line.strip_prefix('#')?.trim().to_owned());
-    text.lines().map_while(line).collect()
+    text.trim_start().lines().map_while(line).collect()
 }
 
 fn point(v: DVec3) -> Value {
@@ -114,6 +114,9 @@ fn body(body: &Body) -> Value {
         "polar_radius": body.polar_radius,
         "pole": point(body.pole),
         "meridian": body.meridian.map(point),
+        "colors_linear": body.colors.iter().map(|color| color.0).collect::<Vec<_>>(),
+        "sphere_colors": body.sphere_colors.len(),
+        "swirl": body.swirl,
         "map": map,
         "graticule_deg": body.graticule,
         "casts": body.casts,

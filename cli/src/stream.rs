@@ -154,13 +154,7 @@ impl Files<'_> {
             }
             Ok(())
         };
-        cast.and_then(|()| finish()).map_err(|error| match error {
-            // `watch` counts rays once per device.
-            error if matches!(error.of_records(), Some(umbracast::Error::Cancelled { .. })) => {
-                umbracast::Error::Cancelled { done: sum.report.rays }.into()
-            }
-            other => other,
-        })?;
+        cast.and_then(|()| finish())?;
         left_out::say_of(self.rays.path(), &sum.left_out, self.args.summary.quiet);
         let mut rounding = spheres.rounding;
         rounding += sum.rounding;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use umbracast::shadow::{Shadow, ShadowFlux, ShadowKind};
 use umbracast::{CancelToken, Device, Precision};
 use umbracast_files::{
-    AnswerRow, Column, FileWriter, KeptColumns, Number, TrajectoryFile, check_output, check_target, is_standard_stream,
-    read_spk_trajectories, read_trajectories,
+    AnswerRow, Column, FileWriter, KeptColumns, Number, PreparedFile, StreamFormat, TrajectoryFile, check_output,
+    check_target, is_standard_stream, read_spk_trajectories, read_trajectories,
 };
 use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time, Trajectory};
 
@@ -178,9 +178,9 @@ impl AnswerRow for EventRow {
 pub(crate) const BODIES: [&str; 2] = ["earth", "moon"];
 
 /// Whether a file can have columns of text.
-fn has_text(path: &Path, table: &TableArgs) -> bool {
+fn has_text(path: &Path, format: Option<StreamFormat>) -> bool {
     let binary = |word: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(word));
-    !["npz", "npy", "f32"].into_iter().any(binary) && table.format.is_none_or(|format| format.extension() == "csv")
+    !["npz", "npy", "f32"].into_iter().any(binary) && format.is_none_or(|format| format.extension() == "csv")
 }
 
 pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
@@ -219,12 +219,11 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
     let sunlight = Sunlight::new(&sky, &file.trajectories)
         .map_err(|error| Error::bad_file(&*args.trajectory, error.to_string()))?;
     let mut sums = Sums::default();
-    sums.write_rows(args, &device, &file, &sunlight, delta_t)?;
+    let rows = sums.write_rows(args, &device, &file, &sunlight, delta_t)?;
     let intervals = sunlight.intervals();
     intervals.iter().flatten().for_each(|interval| sums.add(interval));
-    if let Some(path) = &args.events {
-        write_events(path, &args.table, &file, &intervals, delta_t)?;
-    }
+    let events = args.events.as_ref().map(|path| write_events(path, &file, &intervals, delta_t)).transpose()?;
+    PreparedFile::persist_all(events.into_iter().chain([rows]))?;
     drop(working);
     let states: usize = file.trajectories.iter().map(|one| one.states().len()).sum();
     if states > file.rows.len() && !args.summary.quiet {
@@ -259,14 +258,13 @@ fn time_span(file: &TrajectoryFile) -> [Time; 2] {
     file.trajectories.iter().filter_map(ends).reduce(wider).unwrap_or_default()
 }
 
-/// Writes the intervals.
+/// Writes the intervals. The file is not named yet.
 fn write_events(
     path: &Path,
-    table: &TableArgs,
     file: &TrajectoryFile,
     intervals: &[Vec<ShadowInterval>],
     delta_t: DeltaT,
-) -> Result<()> {
+) -> Result<PreparedFile> {
     let mut rows = Vec::new();
     let mut kept = KeptColumns::new(["object", "begins", "ends"].map(String::from).to_vec());
     for ((number, trajectory), intervals) in (0..).zip(&file.trajectories).zip(intervals) {
@@ -284,10 +282,10 @@ fn write_events(
             [begins, ends].iter().for_each(|time| kept.push(&time.text(6, delta_t).to_string()));
         }
     }
-    let kept = if has_text(path, table) { kept } else { KeptColumns::default() };
+    let kept = if has_text(path, None) { kept } else { KeptColumns::default() };
     let mut writer = FileWriter::create_kept(path, EventRow::COLUMNS.to_vec(), kept.names(), None)?;
     writer.write_kept(&rows, &kept, 0)?;
-    Ok(writer.finish(&CancelToken::new()).map(drop)?)
+    Ok(writer.complete(&CancelToken::new())?)
 }
 
 /// Totals so far.
@@ -300,7 +298,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Computes the fractions of all rows, and writes them.
+    /// Computes the fractions of all rows, and writes them. The file is not named yet.
     fn write_rows(
         &mut self,
         args: &SunlightArgs,
@@ -308,9 +306,9 @@ impl Sums {
         file: &TrajectoryFile,
         sunlight: &Sunlight,
         delta_t: DeltaT,
-    ) -> Result<()> {
+    ) -> Result<PreparedFile> {
         let none = KeptColumns::default();
-        let kept = if has_text(&args.output, &args.table) { &file.kept } else { &none };
+        let kept = if args.keep.is_given() || has_text(&args.output, args.table.format) { &file.kept } else { &none };
         let columns = SunlightRow::COLUMNS.to_vec();
         let mut writer = FileWriter::create_kept(&args.output, columns, kept.names(), args.table.format)?;
         for (piece, rows) in file.rows.chunks(PIECE).enumerate() {
@@ -329,7 +327,7 @@ impl Sums {
                 break;
             }
         }
-        Ok(writer.finish(&CancelToken::new()).map(drop)?)
+        Ok(writer.complete(&CancelToken::new())?)
     }
 
     fn add(&mut self, interval: &ShadowInterval) {

@@ -122,8 +122,8 @@ fn messages_name_the_option_the_key_or_the_remedy() {
         ("render au.toml -o p.png", "unit is \"AU\" (did you mean \"au\"?)", "line"),
         ("render -o p.png --size 0x9", "--size is 0x9", "picture"),
         ("cast half.npy rays.csv -o o.csv", "field 'x' is '<f2': expected f4, f8 or an integer", "astype"),
-        ("cast s.csv segments.csv -o o.csv", "to cast segments, add --segments", "unknown"),
-        ("cast s.csv a.segments -o o.csv", "to cast segments, add --segments", "unknown"),
+        ("cast s.csv segments.csv -o o.csv", "to cast segments, use cast --segments", "unknown"),
+        ("cast s.csv a.segments -o o.csv", "to cast segments, use cast --segments", "unknown"),
         ("cast s.csv rays.npz -o o.csv", "not a readable .npz file", "columns"),
     ] {
         let done = folder.refused(arguments, told);

@@ -458,6 +458,20 @@ fn a_sidecar_records_what_the_picture_depends_on() {
     assert_eq!((&json["engine"]["computed_on"], &json["engine"]["cpu_fallback"]), (&"cpu".into(), &reason.into()));
     assert_eq!(json["outputs"], serde_json::json!({"picture": "out.png", "t": "t.npy"}));
     assert!(json["assumptions"].as_array().unwrap().len() > 3);
+    // Two encodings, and an empty line before the comments.
+    let text = SYSTEM.replace("\"#808080\"", "\"#ff8000\"\nswirl = 0.5");
+    let latin = b"\n# 2024, M\xfcnchen\n".iter().chain(text.as_bytes()).copied().collect::<Vec<u8>>();
+    for system in [format!("\u{feff}# 2024, München\n{text}").into_bytes(), latin] {
+        folder.write("c.toml", system).run_ok("render c.toml -o c.png --sidecar c.json -q");
+        let json: serde_json::Value = serde_json::from_str(&folder.text("c.json")).unwrap();
+        assert_eq!(json["comments"], serde_json::json!(["2024, München"]));
+        let body = &json["bodies"][0];
+        assert_eq!((&body["swirl"], &body["sphere_colors"]), (&0.5.into(), &0.into()));
+        let orange = body["colors_linear"][0].as_array().unwrap();
+        let near = |k: usize, expected: f64| (orange[k].as_f64().unwrap() - expected).abs() < 1e-6;
+        // 0x80 is 0.2158605 by the curve of sRGB.
+        assert!(near(0, 1.0) && near(1, 0.215_860_5) && near(2, 0.0), "{body}");
+    }
     for (arguments, words) in [
         ("--sidecar out.txt", "out.txt: cannot write a sidecar in this format: supported is .json"),
         ("--sidecar none/out.json", "there is no folder none"),

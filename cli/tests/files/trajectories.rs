@@ -174,6 +174,9 @@ fn every_format_gives_the_same_light() {
             assert!((minute(&again[0]) - minute(&one[1])).abs() < 1e-6, "{input}: {again:?} {one:?}");
         }
     }
+    // `--format` is for the light alone.
+    folder.run_ok("sunlight t.csv --frame gcrs -o light --format npy --events again_events.csv -q");
+    assert_eq!(folder.text("again_events.csv"), folder.text("events.csv"));
     folder.run_ok("sunlight t.csv --frame gcrs -o light.npz --events events.npz");
     assert_eq!(npz_array::<u32>(&folder.path("light.npz"), "trajectory")[..4], [0, 1, 0, 1]);
     assert_eq!(npz_array::<f64>(&folder.path("light.npz"), "unix_s")[2], START + 60.0);
@@ -391,6 +394,8 @@ fn files_that_are_no_trajectory_are_refused() {
         ("sunlight t.csv --frame tod -o out.csv", "the frame is 'tod': expected gcrs"),
         ("sunlight t.csv --frame gcrs -o out.csv --events out.csv", "-o and --events would both write this file"),
         ("sunlight t.csv --frame gcrs -o out.csv --events t.csv", "t.csv"),
+        ("sunlight t.csv --frame gcrs -o out.npz --keep", "kept columns are text: the results must be .csv"),
+        ("sunlight t.csv --frame gcrs -o - --format npy --keep", "kept columns are text: the results must be .csv"),
         ("sunlight t.csv --frame gcrs -o out.csv --events -", "events cannot go to standard output"),
     ] {
         folder.refused(command, words);

@@ -60,9 +60,33 @@ pub fn write_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<()> {
 /// # Errors
 /// The errors of [`write_png`].
 pub fn encode_png(picture: &Picture, bits: PngDepth) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    png(picture, bits)?(&mut bytes).map_err(|error| Error::io("write", "the picture", error))?;
-    Ok(bytes)
+    let channels = (picture.channel_count() * picture.rgb.len()) as u64;
+    // Additional memory: the compressed bytes of the encoder and their copy, which both grow by doubling, and for 16 bits a copy of the
+    // channels.
+    let (own, more) = match bits {
+        PngDepth::Eight => (channels, 4 * channels),
+        PngDepth::Sixteen => (2 * channels, 10 * channels),
+    };
+    memory::check("encoding of the picture", own + more)?;
+    let (mut bytes, mut words) = (Vec::new(), Vec::new());
+    match bits {
+        PngDepth::Eight => encode_into(picture, &mut bytes, |x| (x * 255.0).round() as u8)?,
+        PngDepth::Sixteen => encode_into(picture, &mut words, |x| (x * 65535.0).round() as u16)?,
+    }
+    // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
+    try_reserve("encoding of the picture", &mut Vec::<u8>::new(), more)?;
+    let ([width, height], opaque) = (picture.size, picture.alpha.is_empty());
+    let (bytes, form) = match (bits, opaque) {
+        (PngDepth::Eight, true) => (&bytes[..], ExtendedColorType::Rgb8),
+        (PngDepth::Eight, false) => (&bytes[..], ExtendedColorType::Rgba8),
+        (PngDepth::Sixteen, true) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgb16),
+        (PngDepth::Sixteen, false) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgba16),
+    };
+    let mut encoded = Vec::new();
+    PngEncoder::new_with_quality(&mut encoded, CompressionType::Default, FilterType::Adaptive)
+        .write_image(bytes, width, height, form)
+        .map_err(|error| Error::io("write", "the picture", std::io::Error::other(error)))?;
+    Ok(encoded)
 }
 
 /// Writes the PNG and the arrays of a picture of `system`. No file appears before all are complete. Arrays have shape (height, width),
@@ -88,37 +112,9 @@ pub fn write_picture(picture: &Picture, system: &System, files: &PictureFiles<'_
 }
 
 fn prepare_png(picture: &Picture, path: &Path, bits: PngDepth) -> Result<PreparedFile> {
-    let write = png(picture, bits)?;
-    prepare_atomic(path, |out| write(out))
-}
-
-/// A function that writes the PNG.
-fn png(picture: &Picture, bits: PngDepth) -> Result<impl FnOnce(&mut dyn Write) -> std::io::Result<()>> {
-    let channels = (picture.channel_count() * picture.rgb.len()) as u64;
-    // Additional memory of the encoder: the compressed bytes, whose buffer grows by doubling, and for 16 bits a copy of the channels.
-    let (own, more) = match bits {
-        PngDepth::Eight => (channels, 2 * channels),
-        PngDepth::Sixteen => (2 * channels, 6 * channels),
-    };
-    memory::check("encoding of the picture", own + more)?;
-    let (mut bytes, mut words) = (Vec::new(), Vec::new());
-    match bits {
-        PngDepth::Eight => encode_into(picture, &mut bytes, |x| (x * 255.0).round() as u8)?,
-        PngDepth::Sixteen => encode_into(picture, &mut words, |x| (x * 65535.0).round() as u16)?,
-    }
-    // The encoder itself aborts if an allocation fails, so the same amount is allocated here and freed again.
-    try_reserve("encoding of the picture", &mut Vec::<u8>::new(), more)?;
-    let ([width, height], opaque) = (picture.size, picture.alpha.is_empty());
-    Ok(move |out: &mut dyn Write| {
-        let encoder = PngEncoder::new_with_quality(out, CompressionType::Default, FilterType::Adaptive);
-        let (bytes, form) = match (bits, opaque) {
-            (PngDepth::Eight, true) => (&bytes[..], ExtendedColorType::Rgb8),
-            (PngDepth::Eight, false) => (&bytes[..], ExtendedColorType::Rgba8),
-            (PngDepth::Sixteen, true) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgb16),
-            (PngDepth::Sixteen, false) => (bytemuck::cast_slice(&words), ExtendedColorType::Rgba16),
-        };
-        encoder.write_image(bytes, width, height, form).map_err(std::io::Error::other)
-    })
+    // The encoder's error would not say that a pipe was closed.
+    let bytes = encode_png(picture, bits)?;
+    prepare_atomic(path, |out| out.write_all(&bytes))
 }
 
 fn encode_into<T>(picture: &Picture, list: &mut Vec<T>, channel: impl Fn(f64) -> T) -> Result<()> {

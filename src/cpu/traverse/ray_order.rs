@@ -64,7 +64,11 @@ impl RaySorter {
         if numbers.len() < rays.len() {
             entries = numbers.iter().map(|&i| entries[i as usize]).collect();
         }
-        if self.short { radix_sort::<2>(entries, &mut numbers) } else { radix_sort::<3>(entries, &mut numbers) }
+        if self.short {
+            radix_sort::<2>(entries, &mut numbers)
+        } else {
+            radix_sort::<3>(entries, &mut numbers)
+        }
         numbers
     }
 }
@@ -171,7 +175,8 @@ fn sort_keys<L: Lanes>(lanes: L, sorter: &RaySorter, rays: &[Ray; GROUP], keys: 
         for k in 0..3 {
             for (corner, t) in corners.iter_mut().zip([enter, leave]) {
                 // Minus one half, because the sum below rounds to nearest. At 2²³ the last bit of an f32 counts ones.
-                let cell = t.mul_add(step[k], origin[k].sub(splat(low[k]))).mul_sub(splat(finer * cells[k]), splat(0.5));
+                let cell =
+                    t.mul_add(step[k], origin[k].sub(splat(low[k]))).mul_sub(splat(finer * cells[k]), splat(0.5));
                 cell.max(splat(0.0)).min(last).add(splat(8_388_608.0)).store(&mut corner[k][i..]);
             }
         }
@@ -179,7 +184,8 @@ fn sort_keys<L: Lanes>(lanes: L, sorter: &RaySorter, rays: &[Ray; GROUP], keys: 
     *keys = [0; GROUP];
     for k in 0..3 {
         for i in 0..GROUP {
-            let [enter, leave] = [corners[0][k][i], corners[1][k][i]].map(|cell| cell.to_bits() & ((1 << SHORT_BITS) - 1));
+            let [enter, leave] =
+                [corners[0][k][i], corners[1][k][i]].map(|cell| cell.to_bits() & ((1 << SHORT_BITS) - 1));
             if *short {
                 let mut bits = enter;
                 bits = (bits | bits << 8) & 0x00_f00f;

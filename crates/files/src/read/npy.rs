@@ -148,7 +148,7 @@ fn shape(path: &Path, kind: &TableSchema, shape: &[u64]) -> Result<(u64, &'stati
                 ("spheres", [_, 7]) | ("bullets", [_, 4]) => "; the order of the files is SPHERES, then BULLETS",
                 ("segments", [_, 8]) => "; to cast rays, leave out --segments",
                 ("spheres", [_, 3]) => kind.radius_remedy(),
-                ("rays", [_, 3]) => "; to cast rays from points, add --toward or --parallel",
+                ("rays", [_, 3]) => "; to cast rays from points, use cast --toward or --parallel",
                 (_, [_]) => "; for a single row, use array.reshape(1, -1)",
                 _ => "",
             };

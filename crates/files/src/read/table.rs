@@ -231,8 +231,8 @@ fn fits(schema: &TableSchema, extension: &str) -> bool {
 fn unsupported(path: &Path, schema: &TableSchema, found: &str) -> crate::error::Error {
     let swapped = match (schema.plural, found) {
         ("observers" | "poses", _) => "",
-        ("rays", "segments") => "; to cast segments, add --segments",
-        ("rays", "points") => "; to cast rays from points, add --toward or --parallel",
+        ("rays", "segments") => "; to cast segments, use cast --segments",
+        ("rays", "points") => "; to cast rays from points, use cast --toward or --parallel",
         ("segments", "rays") => "; to cast rays, leave out --segments",
         ("bullets", "spheres") => "; the order of the files is SPHERES, then BULLETS",
         (_, "spheres" | "rays") => "; the order of the files is SPHERES, then RAYS or POINTS",

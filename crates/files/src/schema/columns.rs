@@ -92,9 +92,11 @@ pub(crate) fn columns(
                 )));
             }
             let option = match kind.plural {
-                "rays" if SEGMENTS.fields.contains(&name) => Some(("segments", "to cast segments, add --segments")),
+                "rays" if SEGMENTS.fields.contains(&name) => {
+                    Some(("segments", "to cast segments, use cast --segments"))
+                }
                 "rays" if is_points && POINTS.fields.contains(&name) => {
-                    Some(("points", "to cast rays from points, add --toward or --parallel"))
+                    Some(("points", "to cast rays from points, use cast --toward or --parallel"))
                 }
                 "segments" if RAYS.fields.contains(&name) => Some(("rays", "to cast rays, leave out --segments")),
                 _ => None,
