@@ -168,17 +168,6 @@ fn one_sphere_and_one_ray_need_no_files() {
     assert!(done.errors.contains("1 numbers were rounded to f32"), "{}", done.errors);
 }
 
-#[test]
-fn help_explains_with_examples() {
-    let folder = Folder::new();
-    let done = folder.run_ok("cast --help");
-    for word in ["Examples:", "--origin auto", "Exit codes", "half-open", ".npz", "UMBRACAST_DEVICE"] {
-        assert!(done.output.contains(word), "'{word}' is not in the help");
-    }
-    assert!(folder.run_ok("--help").output.contains("cast"));
-    assert!(folder.run_ok("--version").output.starts_with("umbracast "));
-}
-
 const CHAIN: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n8,0,0,1\n4,0,0,2\n6,0,0,0.5\n";
 
 #[test]
