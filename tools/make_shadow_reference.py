@@ -99,6 +99,12 @@ def covered(intervals_of, limit, measure, grid):
     return sum(quad(share, [low, high]) for low, high in pieces)
 
 
+def measure(t):
+    """1 - cos(atan t), without cancellation."""
+    root = sqrt(1 + t * t)
+    return t * t / (root * (1 + root))
+
+
 def visible_fraction(observer, light, light_radius, bodies, grid):
     """The fraction of a spherical light past bodies (centre, radius, polar radius, pole)."""
     to_light = added(light, scaled(observer, -1))
@@ -128,11 +134,6 @@ def visible_fraction(observer, light, light_radius, bodies, grid):
             found.append(positive(a, b, c, ahead, across, limit))
         return found
 
-    # 1 - cos(atan T), without cancellation.
-    def measure(t):
-        root = sqrt(1 + t * t)
-        return t * t / (root * (1 + root))
-
     lost = covered(intervals_of, limit, measure, grid)
     return 1 - lost / (2 * pi * measure(limit))
 
@@ -151,10 +152,6 @@ def area_of_caps(caps, grid):
             edge = cos(radius * rad) ** 2
             found.append(positive(aside**2 - edge, up * aside, up**2 - edge, up, aside, limit))
         return found
-
-    def measure(t):
-        root = sqrt(1 + t * t)
-        return t * t / (root * (1 + root))
 
     return covered(intervals_of, limit, measure, grid)
 

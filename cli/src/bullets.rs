@@ -126,7 +126,7 @@ pub(crate) struct BulletsArgs {
 
     /// Start of one bullet, instead of files
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point,
-          requires_all = ["to", "speed", "sphere"], conflicts_with_all = FILES_ONLY)]
+          requires_all = ["to", "speed", "sphere"], conflicts_with_all = FILES_ONLY.split(' '))]
     from: Option<bullet::GivenPoint>,
     /// A point that the bullet flies towards
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = bullet::point, requires = "from", conflicts_with = "spheres")]
@@ -149,24 +149,8 @@ pub(crate) struct BulletsArgs {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: [&str; 16] = [
-    "spheres",
-    "bullets",
-    "output",
-    "bounces",
-    "frames",
-    "origin",
-    "on_bad",
-    "precision",
-    "device",
-    "compare",
-    "format",
-    "input_format",
-    "ignore_extra",
-    "sphere_radius",
-    "unknown_atoms",
-    "models",
-];
+const FILES_ONLY: &str = "spheres bullets output bounces frames origin on_bad precision device compare format \
+    input_format ignore_extra sphere_radius unknown_atoms models";
 
 /// Parser of `--frames`.
 fn frames(text: &str) -> Result<f32, String> {
@@ -241,10 +225,6 @@ impl AnswerRow for Row {
         ("vz", |row| row.blank_unless_hit(|leg| leg.velocity.z)),
     ];
     const MISS: Self = Self { bullet: 0, bounce: 0, leg: Leg::MISS, point: DVec3::NAN };
-    fn is_miss(&self) -> bool {
-        // A row is never blank: every leg has a status.
-        false
-    }
 }
 
 /// The columns `bullet` and `bounce`, for `--bounces`.

@@ -9,7 +9,7 @@ use umbracast_files::{FromColumn, StreamFormat, is_points_output, is_standard_st
 
 use super::args::{DeviceArgs, KeepArgs, Origin, PolicyArgs, SphereArgs, SummaryArgs, TableArgs, numbers, words};
 use super::cast_query::{QUERIES, QueryName, RecordQuery};
-use super::describe::{self, With};
+use super::describe::{self, WITHS, With};
 use super::ray_input::{self, RayInputOptions};
 use super::single;
 use super::stream::Files;
@@ -168,16 +168,7 @@ pub(crate) struct CastArgs {
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     k: Option<u32>,
     /// Additional columns per hit of `closest`, in this order
-    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words([
-        ("point", "the position of the hit, at the time of the hit: px, py, pz", With::Point),
-        ("normal", "the outward unit normal at the point: nx, ny, nz", With::Normal),
-        ("incidence", "the angle between the reversed ray, relative to the sphere, and the normal, in radians: incidence_rad",
-         With::Incidence),
-        ("distance", "t times the length of the direction: distance", With::Distance),
-        ("pose", "index of the pose of a ray of --sensor, from 0: pose", With::Pose),
-        ("ring", "index of the elevation of a ray of --sensor, from 0: ring", With::Ring),
-        ("azimuth", "azimuth of a ray of --sensor: azimuth_deg", With::Azimuth),
-    ]))]
+    #[arg(long, value_name = "WHAT,…", value_delimiter = ',', value_parser = words(WITHS))]
     pub(crate) with: Vec<With>,
     /// Intersect ray i only with sphere i; requires as many rays as spheres
     #[arg(long, hide_short_help = true)]
@@ -229,11 +220,11 @@ pub(crate) struct CastArgs {
 
     /// One sphere, instead of a file
     #[arg(long, hide_short_help = true, value_name = "X,Y,Z,R", allow_hyphen_values = true, requires = "ray", value_parser = single::sphere,
-          conflicts_with_all = single::FILES_ONLY)]
+          conflicts_with_all = single::FILES_ONLY.split(' '))]
     sphere: Option<single::GivenSphere>,
     /// One ray, instead of a file
     #[arg(long, hide_short_help = true, value_name = "OX,OY,OZ,DX,DY,DZ[,T_MIN,T_MAX]", allow_hyphen_values = true, requires = "sphere",
-          value_parser = single::ray, conflicts_with_all = single::FILES_ONLY)]
+          value_parser = single::ray, conflicts_with_all = single::FILES_ONLY.split(' '))]
     ray: Option<single::GivenRay>,
 
     #[command(flatten)]

@@ -199,11 +199,25 @@ pub(crate) fn run(args: &ContainsArgs) -> Result<()> {
     if let Some(warning) = rounded.warning(scene.spheres()) {
         say(&warning);
     }
-    let rounded = rounding.changed;
-    let output = broken.is_none().then_some(&*args.output);
-    let differ = args.compare.then_some((sum.differ, with));
-    let counted = (scene.len(), spheres.skipped.len());
-    let summary = sum.summary(&device, counted, query.precision, rounded, output, differ);
+    let Report { rays: points, rays_hit: inside, skipped, resolved_exactly, seconds, .. } = sum.report;
+    let summary = PointSummary {
+        device: device.name(),
+        cpu: device.is_cpu(),
+        precision: query.precision.word(),
+        spheres: scene.len(),
+        skipped_spheres: spheres.skipped.len(),
+        points,
+        inside,
+        containments: sum.held,
+        skipped,
+        resolved_exactly,
+        seconds,
+        mpoints_per_second: (seconds > 0.0 && points > 0).then(|| points as f64 / seconds * 1e-6),
+        rounded: rounding.changed,
+        output: broken.is_none().then_some(&*args.output),
+        differ: args.compare.then_some(sum.differ),
+        compared_with: args.compare.then_some(with),
+    };
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
@@ -214,38 +228,6 @@ struct PointTotals {
     report: Report,
     held: u64,
     differ: u64,
-}
-
-impl PointTotals {
-    fn summary<'a>(
-        &self,
-        device: &'a Device,
-        (spheres, skipped_spheres): (usize, usize),
-        precision: Precision,
-        rounded: u64,
-        output: Option<&'a Path>,
-        differ: Option<(u64, Reference)>,
-    ) -> PointSummary<'a> {
-        let Report { rays: points, rays_hit: inside, skipped, resolved_exactly, seconds, .. } = self.report;
-        PointSummary {
-            device: device.name(),
-            cpu: device.is_cpu(),
-            precision: precision.word(),
-            spheres,
-            skipped_spheres,
-            points,
-            inside,
-            containments: self.held,
-            skipped,
-            resolved_exactly,
-            seconds,
-            mpoints_per_second: (seconds > 0.0 && points > 0).then(|| points as f64 / seconds * 1e-6),
-            rounded,
-            output,
-            differ: differ.map(|(count, _)| count),
-            compared_with: differ.map(|(_, with)| with),
-        }
-    }
 }
 
 /// Summary: one line of text, or one JSON object.

@@ -18,18 +18,25 @@ pub(crate) enum With {
     Azimuth,
 }
 
+/// The values of `--with`, in the order of the variants.
+pub(crate) const WITHS: [(&str, &str, With); 7] = [
+    ("point", "the position of the hit, at the time of the hit: px, py, pz", With::Point),
+    ("normal", "the outward unit normal at the point: nx, ny, nz", With::Normal),
+    (
+        "incidence",
+        "the angle between the reversed ray, relative to the sphere, and the normal, in radians: incidence_rad",
+        With::Incidence,
+    ),
+    ("distance", "t times the length of the direction: distance", With::Distance),
+    ("pose", "index of the pose of a ray of --sensor, from 0: pose", With::Pose),
+    ("ring", "index of the elevation of a ray of --sensor, from 0: ring", With::Ring),
+    ("azimuth", "azimuth of a ray of --sensor: azimuth_deg", With::Azimuth),
+];
+
 impl With {
     /// The value of `--with`.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Point => "point",
-            Self::Normal => "normal",
-            Self::Incidence => "incidence",
-            Self::Distance => "distance",
-            Self::Pose => "pose",
-            Self::Ring => "ring",
-            Self::Azimuth => "azimuth",
-        }
+        WITHS[self as usize].0
     }
 }
 

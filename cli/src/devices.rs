@@ -47,20 +47,8 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<()> {
 }
 
 /// Starts of the names of environment variables that affect drivers or threads.
-const VARIABLES: [&str; 12] = [
-    "UMBRACAST_",
-    "WGPU_",
-    "VK_",
-    "LP_",
-    "MESA_",
-    "LIBGL_",
-    "GALLIUM_",
-    "DRI_PRIME",
-    "CUDA_VISIBLE_DEVICES",
-    "NVIDIA_",
-    "NODEVICE_SELECT",
-    "RAYON_NUM_THREADS",
-];
+const VARIABLES: &str = "UMBRACAST_ WGPU_ VK_ LP_ MESA_ LIBGL_ GALLIUM_ DRI_PRIME CUDA_VISIBLE_DEVICES NVIDIA_ \
+    NODEVICE_SELECT RAYON_NUM_THREADS";
 
 /// The version of the program, the system, and the environment variables that affect the devices.
 fn system() -> String {
@@ -71,12 +59,10 @@ fn system() -> String {
         std::env::consts::ARCH,
         std::thread::available_parallelism().map_or(1, usize::from),
     );
-    text += &format!(
-        "  commit    {}\n  features  {}\n  wgpu      {}\n",
-        env!("UMBRACAST_COMMIT"),
-        env!("UMBRACAST_FEATURES"),
-        env!("UMBRACAST_WGPU")
-    );
+    // All but the version, which is there already.
+    for line in crate::LONG_VERSION.lines().skip(1) {
+        text += &format!("  {line}\n");
+    }
     // Files that describe a Linux system; other systems do not have them.
     let value = |path: &str, key: &str| {
         let lines = std::fs::read_to_string(path).unwrap_or_default();
@@ -95,7 +81,7 @@ fn system() -> String {
     let spoken = |text: std::ffi::OsString| umbracast_files::escape::printable(&text.to_string_lossy()).into_owned();
     let mut settings: Vec<String> = std::env::vars_os()
         .map(|(name, value)| (spoken(name), spoken(value)))
-        .filter(|(name, _)| VARIABLES.iter().any(|start| name.starts_with(start)))
+        .filter(|(name, _)| VARIABLES.split(' ').any(|start| name.starts_with(start)))
         .map(|(name, value)| format!("  {name}={value}\n"))
         .collect();
     settings.sort();

@@ -356,7 +356,8 @@ impl RayInput {
     /// The start of ray `i` of the current batch, its change by rounding, and the id of the sphere that it skips or starts on.
     pub(crate) fn start(&self, batch: Rays<'_>, i: usize) -> Option<(Vec3, [f64; 3], u32)> {
         let start = batch.ray(i)?.origin;
-        let skipped = self.optional().and_then(|own| own.from_ids.as_ref().or(own.skip_ids.as_ref()));
+        let optional = self.optional();
+        let skipped = optional.from_ids.as_ref().or(optional.skip_ids.as_ref());
         Some((start, self.rounding().change_of(start), skipped.map_or(NO_SPHERE, |ids| ids[i])))
     }
 
@@ -372,12 +373,12 @@ impl RayInput {
     }
 
     /// The optional columns of the current batch.
-    pub(crate) fn optional(&self) -> Option<&OptionalColumns> {
+    pub(crate) fn optional(&self) -> &OptionalColumns {
         match self {
-            Self::Rays(_, batch) => Some(&batch.optional),
-            Self::Segments { batch, .. } => Some(&batch.optional),
-            Self::Points { batch, .. } => Some(&batch.optional),
-            Self::Sensor { optional, .. } => Some(optional),
+            Self::Rays(_, batch) => &batch.optional,
+            Self::Segments { batch, .. } => &batch.optional,
+            Self::Points { batch, .. } => &batch.optional,
+            Self::Sensor { optional, .. } => optional,
         }
     }
 

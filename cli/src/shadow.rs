@@ -179,7 +179,26 @@ pub(crate) fn run(args: &ShadowArgs) -> Result<()> {
         // Printed even with `--quiet`, because it is probably a mistake.
         say(&warning);
     }
-    let summary = sum.summary(&device, &lighting, broken.is_none().then_some(&*args.output), difference);
+    let [lit, penumbra, antumbra, umbra] = sum.kinds;
+    let (observers, seconds) = (sum.kinds.iter().sum::<u64>(), sum.elapsed.as_secs_f64());
+    let summary = ShadowSummary {
+        device: device.name(),
+        cpu: device.is_cpu(),
+        precision: if device.is_cpu() { "f64" } else { "f32" },
+        occluders: lighting.occluders().len() + lighting.spheroids().len(),
+        observers,
+        lit,
+        penumbra,
+        antumbra,
+        umbra,
+        inside: sum.inside.count(),
+        skipped: sum.skipped,
+        seconds,
+        cpu_seconds: sum.cpu.as_secs_f64(),
+        mobservers_per_second: (seconds > 0.0 && observers > 0).then(|| observers as f64 / seconds * 1e-6),
+        output: broken.is_none().then_some(&*args.output),
+        compare: difference,
+    };
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)?;
     broken.map_or(Ok(()), |what| Err(Error::BrokenPromise(what)))
 }
@@ -216,35 +235,6 @@ impl ShadowTotals {
             self.difference.add(row, found, &reference.shadows(lighting, observers)?);
         }
         Ok(())
-    }
-
-    fn summary<'a>(
-        &self,
-        device: &'a Device,
-        lighting: &Lighting,
-        output: Option<&'a Path>,
-        compare: Option<&'a Difference>,
-    ) -> ShadowSummary<'a> {
-        let [lit, penumbra, antumbra, umbra] = self.kinds;
-        let (observers, seconds) = (self.kinds.iter().sum::<u64>(), self.elapsed.as_secs_f64());
-        ShadowSummary {
-            device: device.name(),
-            cpu: device.is_cpu(),
-            precision: if device.is_cpu() { "f64" } else { "f32" },
-            occluders: lighting.occluders().len() + lighting.spheroids().len(),
-            observers,
-            lit,
-            penumbra,
-            antumbra,
-            umbra,
-            inside: self.inside.count(),
-            skipped: self.skipped,
-            seconds,
-            cpu_seconds: self.cpu.as_secs_f64(),
-            mobservers_per_second: (seconds > 0.0 && observers > 0).then(|| observers as f64 / seconds * 1e-6),
-            output,
-            compare,
-        }
     }
 }
 

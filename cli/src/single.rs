@@ -11,33 +11,9 @@ use super::coarse::{RAY, Rounded};
 use super::{print, print_json, say};
 
 /// Arguments of `cast` that require files.
-pub(crate) const FILES_ONLY: [&str; 25] = [
-    "spheres",
-    "rays",
-    "output",
-    "toward",
-    "parallel",
-    "from_id",
-    "segments",
-    "motion",
-    "time_range",
-    "sensor",
-    "query",
-    "k",
-    "with",
-    "pairwise",
-    "on_bad",
-    "device",
-    "compare",
-    "plot",
-    "format",
-    "input_format",
-    "ignore_extra",
-    "sphere_radius",
-    "unknown_atoms",
-    "models",
-    "keep",
-];
+pub(crate) const FILES_ONLY: &str = "spheres rays output toward parallel from_id segments motion time_range sensor \
+    query k with pairwise on_bad device compare plot format input_format ignore_extra sphere_radius unknown_atoms \
+    models keep";
 
 /// A sphere in f32, and its numbers as given.
 #[derive(Clone, Debug)]

@@ -341,7 +341,7 @@ impl Files<'_> {
                     }
                     found => found.map_err(|error| self.rays.placed(error))?,
                 };
-                let optional = rays.optional().map(|optional| (optional, begin));
+                let optional = Some((rays.optional(), begin));
                 begin += part.len();
                 if let Some((reference, table)) = reference {
                     let expected = cast_query.cast(reference, part, &sum.comparison.with.query(&self.query))?;

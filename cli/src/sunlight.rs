@@ -129,9 +129,6 @@ impl AnswerRow for SunlightRow {
         ("kind", |row| Number::Word(row.shadow.kind as u8, row.shadow.kind.word())),
     ];
     const MISS: Self = Self { trajectory: 0, unix_s: 0.0, shadow: Shadow::LIT };
-    fn is_miss(&self) -> bool {
-        false
-    }
 }
 
 /// A row of the events.
@@ -169,9 +166,6 @@ impl AnswerRow for EventRow {
             ends_later: false,
         },
     };
-    fn is_miss(&self) -> bool {
-        false
-    }
 }
 
 /// Names of [`Sunlight::BODIES`] in files.
@@ -237,12 +231,38 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
     // Printed even with `--quiet`, because the events are probably wrong.
     check.doubts.iter().for_each(|doubt| say(&format!("warning: {}: {doubt}", args.trajectory.display())));
     let [first, last] = time_span(&file);
-    let span = [first, last].map(|time| time.text(0, delta_t).to_string());
+    let [first_time, last_time] = [first, last].map(|time| time.text(0, delta_t).to_string());
     if (0.0..JANUARY_S).contains(&unix_seconds(first, delta_t)) {
         let question = "are their times seconds since 1970-01-01?";
-        say(&format!("warning: {}: the states are from {}: {question}", args.trajectory.display(), span.join(" to ")));
+        let path = args.trajectory.display();
+        say(&format!("warning: {path}: the states are from {first_time} to {last_time}: {question}"));
     }
-    let summary = sums.summary(args, &device, &file, span, check.interpolation_error_km, (start, cpu));
+    let [lit, penumbra, antumbra, umbra] = sums.kinds;
+    let [[_, earth_penumbra_s, earth_antumbra_s, earth_umbra_s], [_, moon_penumbra_s, moon_antumbra_s, moon_umbra_s]] =
+        sums.seconds;
+    let summary = SunlightSummary {
+        device: device.name(),
+        objects: file.trajectories.len(),
+        states: file.rows.len(),
+        first_time,
+        last_time,
+        lit,
+        penumbra,
+        antumbra,
+        umbra,
+        intervals: sums.intervals,
+        earth_penumbra_s,
+        earth_antumbra_s,
+        earth_umbra_s,
+        moon_penumbra_s,
+        moon_antumbra_s,
+        moon_umbra_s,
+        interpolation_error_km: check.interpolation_error_km,
+        seconds: start.elapsed().as_secs_f64(),
+        cpu_seconds: cpu.elapsed().as_secs_f64(),
+        output: &args.output,
+        events: args.events.as_deref(),
+    };
     print_summary(&summary, &summary.line(), args.summary.json, args.summary.quiet)
 }
 
@@ -333,45 +353,6 @@ impl Sums {
     fn add(&mut self, interval: &ShadowInterval) {
         self.intervals += 1;
         self.seconds[interval.body][interval.kind as usize] += interval.ends - interval.begins;
-    }
-
-    fn summary<'a>(
-        &self,
-        args: &'a SunlightArgs,
-        device: &'a Device,
-        file: &TrajectoryFile,
-        [first_time, last_time]: [String; 2],
-        interpolation_error_km: Option<f64>,
-        (start, cpu): (Instant, ProcessTime),
-    ) -> SunlightSummary<'a> {
-        let [lit, penumbra, antumbra, umbra] = self.kinds;
-        let [
-            [_, earth_penumbra_s, earth_antumbra_s, earth_umbra_s],
-            [_, moon_penumbra_s, moon_antumbra_s, moon_umbra_s],
-        ] = self.seconds;
-        SunlightSummary {
-            device: device.name(),
-            objects: file.trajectories.len(),
-            states: file.rows.len(),
-            first_time,
-            last_time,
-            lit,
-            penumbra,
-            antumbra,
-            umbra,
-            intervals: self.intervals,
-            earth_penumbra_s,
-            earth_antumbra_s,
-            earth_umbra_s,
-            moon_penumbra_s,
-            moon_antumbra_s,
-            moon_umbra_s,
-            interpolation_error_km,
-            seconds: start.elapsed().as_secs_f64(),
-            cpu_seconds: cpu.elapsed().as_secs_f64(),
-            output: &args.output,
-            events: args.events.as_deref(),
-        }
     }
 }
 

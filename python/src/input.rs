@@ -69,25 +69,20 @@ const RAYS: RecordKind<8> = RecordKind {
     positions: 3,
     default: |field| if field == 7 { f32::INFINITY } else { 0.0 },
 };
-const SEGMENTS: RecordKind<6> =
-    RecordKind { name: "segment", fields: ["x1", "y1", "z1", "x2", "y2", "z2"], positions: 6, default: |_| 0.0 };
-const SPHERES: RecordKind<4> =
-    RecordKind { name: "sphere", fields: ["x", "y", "z", "r"], positions: 3, default: |_| 0.0 };
-const ELLIPSOIDS: RecordKind<6> =
-    RecordKind { name: "ellipsoid", fields: ["x", "y", "z", "rx", "ry", "rz"], positions: 3, default: |_| 0.0 };
-const ROTATIONS: RecordKind<4> =
-    RecordKind { name: "ellipsoid", fields: ["qw", "qx", "qy", "qz"], positions: 0, default: |_| 0.0 };
-const CENTERS: RecordKind<3> =
-    RecordKind { name: "ellipsoid", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
-const POINTS: RecordKind<3> = RecordKind { name: "point", fields: ["x", "y", "z"], positions: 3, default: |_| 0.0 };
-const VELOCITIES: RecordKind<3> =
-    RecordKind { name: "sphere", fields: ["vx", "vy", "vz"], positions: 0, default: |_| 0.0 };
-const BULLETS: RecordKind<7> = RecordKind {
-    name: "bullet",
-    fields: ["x1", "y1", "z1", "x2", "y2", "z2", "speed"],
-    positions: 6,
-    default: |_| 0.0,
-};
+
+/// A kind of record whose missing fields are 0.
+const fn plain<const K: usize>(name: &'static str, fields: [&'static str; K], positions: usize) -> RecordKind<K> {
+    RecordKind { name, fields, positions, default: |_| 0.0 }
+}
+
+const SEGMENTS: RecordKind<6> = plain("segment", ["x1", "y1", "z1", "x2", "y2", "z2"], 6);
+const SPHERES: RecordKind<4> = plain("sphere", ["x", "y", "z", "r"], 3);
+const ELLIPSOIDS: RecordKind<6> = plain("ellipsoid", ["x", "y", "z", "rx", "ry", "rz"], 3);
+const ROTATIONS: RecordKind<4> = plain("ellipsoid", ["qw", "qx", "qy", "qz"], 0);
+const CENTERS: RecordKind<3> = plain("ellipsoid", ["x", "y", "z"], 3);
+const POINTS: RecordKind<3> = plain("point", ["x", "y", "z"], 3);
+const VELOCITIES: RecordKind<3> = plain("sphere", ["vx", "vy", "vz"], 0);
+const BULLETS: RecordKind<7> = plain("bullet", ["x1", "y1", "z1", "x2", "y2", "z2", "speed"], 6);
 
 /// Columns of one kind of record.
 struct Columns<'a, const K: usize> {

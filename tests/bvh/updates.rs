@@ -2,11 +2,7 @@
 
 use umbracast::glam::Vec3;
 use umbracast::{Error, Motion, Precision, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere, Spheres};
-use umbracast_testing::{Numbers, devices, hard_scenes, scaled};
-
-fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
-    bytemuck::cast_slice(records).to_vec()
-}
+use umbracast_testing::{Numbers, bytes, devices, hard_scenes, scaled};
 
 /// Returns the results of four queries as bytes.
 fn answers(scene: &Scene, rays: &[Ray], precision: Precision) -> [Vec<u8>; 4] {

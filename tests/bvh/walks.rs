@@ -1,11 +1,7 @@
 //! Traversing a tree and testing every sphere give byte-identical results, on the CPU and on every GPU.
 
 use umbracast::{Device, Ends, Inside, Precision, Query, Ray, Scene, Sphere, Touch};
-use umbracast_testing::{devices, hard_scenes, scaled, with_and_without_tree};
-
-fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
-    bytemuck::cast_slice(records).to_vec()
-}
+use umbracast_testing::{bytes, devices, hard_scenes, scaled, with_and_without_tree};
 
 /// Returns the results of three queries as bytes, and their hit and overflow counts.
 fn answers(scene: &Scene, rays: &[Ray], query: &Query) -> (Vec<u8>, Vec<u8>, Vec<u8>, [u64; 4]) {

@@ -1,7 +1,7 @@
 //! The CPU engine returns the same bytes with every instruction set, with and without a tree.
 
 use umbracast::{Device, Ends, Inside, OnBad, Precision, Query, Ray, Scene, SceneOptions, Sphere};
-use umbracast_testing::{Numbers, cpu, hard_scenes, scaled};
+use umbracast_testing::{Numbers, bytes, cpu, hard_scenes, scaled};
 
 fn scene(rays: usize) -> (Vec<Sphere>, Vec<Ray>) {
     let mut n = Numbers(5);
@@ -41,10 +41,6 @@ fn every_instruction_set_gives_the_same_bytes() {
     for (level, answer) in levels.iter().zip(&answers) {
         assert!(*answer == answers[0], "{level}");
     }
-}
-
-fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
-    bytemuck::cast_slice(records).to_vec()
 }
 
 /// Results of a batch as bytes, and how many rays hit anything. `closest` and `occluded` are asked, and with `every` two more.

@@ -6,7 +6,7 @@
 
 use std::f64::consts::PI;
 
-use super::peer_cases::{COVERED, Case, NOT_COVERED, cases, vector};
+use super::peer_cases::{COVERED, Case, cases, vector};
 use umbracast::exact::{ExactRoots, Root};
 use umbracast::glam::DVec3;
 use umbracast::{Approach, Ellipsoids, Hit, Interval, Query, Ray, Sphere, Spheres};
@@ -237,8 +237,5 @@ fn peer_cases_agree_in_batches_on_every_device() {
     for (kind, count) in COVERED {
         println!("{kind}: {count} cases");
     }
-    for (kind, count, why) in NOT_COVERED {
-        println!("{kind}: {count} cases not tested: {why}");
-    }
-    println!("{} of {} cases", cases.len(), cases.len() + NOT_COVERED.iter().map(|row| row.1).sum::<usize>());
+    println!("{} cases", cases.len());
 }

@@ -98,7 +98,7 @@ fn the_axis_of_2023_is_on_the_centre_line() {
     let latitude = (z * (a / b).powi(2)).atan2(x.hypot(y)).to_degrees();
     let longitude = y.atan2(x).to_degrees();
     // The table has a row every five minutes. The position at 17:59:27 is interpolated by the parabola through the three nearest rows.
-    let rows = rows("sky/centerline.csv", ["date", "utc", "lat_de421", "lon_de421"]);
+    let rows = rows::<4>("sky/centerline.csv", "date,utc,lat_de421,lon_de421");
     let at = rows.iter().position(|row| row[0] == "2023-10-14" && row[1] == "18:00").unwrap();
     let s = (59.0 + 27.0 / 60.0 - 60.0) / 5.0;
     let expected = [2, 3].map(|column: usize| {
@@ -135,7 +135,7 @@ fn the_antumbra_of_2023_is_173_km_across_and_never_total() {
     let sine = (sun.radius - moon.radius) / (moon.center - sun.center).length();
     let radius =
         (ground - moon.center).length() * sine / (1.0 - sine * sine).sqrt() - moon.radius / (1.0 - sine * sine).sqrt();
-    let row = rows("sky/greatest.csv", ["date", "engine", "obscuration"])
+    let row = rows::<3>("sky/greatest.csv", "date,engine,obscuration")
         .into_iter()
         .find(|row| row[0] == "2023-10-14" && row[1] == "skyfield-de421/iau")
         .unwrap();

@@ -128,7 +128,7 @@ fn earth_and_moon_together_never_give_negative_fractions() {
 fn the_eclipse_of_2024_has_the_obscuration_of_the_ephemerides() {
     let sun = Ball::new([-9_950_956.769529846, -148_176_400.78641182, 19_792_826.904298924], 695_700.0);
     let moon = Ball::new([-24_917.4531705742, -355_518.3706825553, 49_434.95114399382], 1_737.4);
-    let rows: Vec<[f64; 3]> = rows("sky/obscuration.csv", ["lat", "lon", "obscuration", "utc"])
+    let rows: Vec<[f64; 3]> = rows::<4>("sky/obscuration.csv", "lat,lon,obscuration,utc")
         .iter()
         .filter(|row| row[3] == "2024-04-08T18:17:00Z")
         .map(|row| std::array::from_fn(|i| row[i].parse().unwrap()))

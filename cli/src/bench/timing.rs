@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::error::Result;
 use cpu_time::ProcessTime;
 
-/// Wall-clock seconds, CPU seconds of this process on all cores (or medians of both), and the result of the last run.
+/// Medians of wall-clock seconds and of CPU seconds of this process on all cores, and the result of the last run.
 pub(super) struct Times<T> {
     pub(super) wall: f64,
     pub(super) cpu: f64,
@@ -18,19 +18,12 @@ pub(super) fn median<T>(repeat: u32, mut work: impl FnMut() -> Result<T>) -> Res
     let (mut walls, mut cpus) = (Vec::new(), Vec::new());
     for _ in 0..repeat {
         drop(last);
-        let once = timed(&mut work)?;
-        cpus.push(once.cpu);
-        walls.push(once.wall);
-        last = once.last;
+        let (wall, cpu) = (Instant::now(), ProcessTime::now());
+        last = work()?;
+        cpus.push(cpu.elapsed().as_secs_f64());
+        walls.push(wall.elapsed().as_secs_f64());
     }
     Ok(Times { wall: share(&mut walls, 0.5), cpu: share(&mut cpus, 0.5), last })
-}
-
-/// Measures one run.
-pub(super) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Times<T>> {
-    let (wall, cpu) = (Instant::now(), ProcessTime::now());
-    let last = work()?;
-    Ok(Times { cpu: cpu.elapsed().as_secs_f64(), wall: wall.elapsed().as_secs_f64(), last })
 }
 
 /// Quantile: the smallest of the times (at least one) such that the fraction `share` of them does not exceed it. Sorts the times.

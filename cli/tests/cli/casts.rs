@@ -1,7 +1,5 @@
 //! `umbracast cast`, run as users run it: valid input gives the same results in every format.
 
-use std::path::Path;
-
 use umbracast_testing::folder::{Folder, npy, npz_array};
 
 const SPHERES: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n";
@@ -59,14 +57,6 @@ fn the_policy_options_take_effect() {
             assert_eq!(folder.text("out.csv"), format!("t,id\n{}\n", answers.join("\n")), "{precision} {policies}");
         }
     }
-}
-
-#[test]
-fn pairwise_tests_each_ray_with_its_sphere_only() {
-    let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n4,0,0,1\n0,0,9,3\n").write("r.csv", RAYS);
-    folder.run_ok("cast s.csv r.csv -o out.csv --pairwise -q");
-    assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n,\n6.0,2\n");
 }
 
 #[test]
@@ -176,31 +166,6 @@ fn one_sphere_and_one_ray_need_no_files() {
     assert_eq!(json["approach"], serde_json::json!({"t": 0.0, "clearance": -1.0}));
     let done = folder.run_ok("cast --sphere 4,0,0,0.1 --ray 0,0,0,1,0,0");
     assert!(done.errors.contains("1 numbers were rounded to f32"), "{}", done.errors);
-}
-
-#[test]
-fn the_shipped_samples_run() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems/samples");
-    let folder = Folder::new();
-    for name in ["spheres.csv", "rays.csv"] {
-        folder.write(name, std::fs::read(samples.join(name)).unwrap());
-    }
-    for precision in ["standard", "exact"] {
-        folder.run_ok(&format!("cast spheres.csv rays.csv -o hits.csv -q --precision {precision}"));
-        let expected = "t,id\n2.0,0\n1.0,0\n3.0,0\n,\n0.0,0\n,\n3.0,0\n3.0,0\n7.5,3\n,\n-32.0,5\n0.25,7\n";
-        assert_eq!(folder.text("hits.csv"), expected);
-    }
-}
-
-#[test]
-fn help_explains_with_examples() {
-    let folder = Folder::new();
-    let done = folder.run_ok("cast --help");
-    for word in ["Examples:", "--origin auto", "Exit codes", "half-open", ".npz", "UMBRACAST_DEVICE"] {
-        assert!(done.output.contains(word), "'{word}' is not in the help");
-    }
-    assert!(folder.run_ok("--help").output.contains("cast"));
-    assert!(folder.run_ok("--version").output.starts_with("umbracast "));
 }
 
 const CHAIN: &str = "x,y,z,r\n4,0,0,1\n0,5,0,2\n8,0,0,1\n4,0,0,2\n6,0,0,0.5\n";

@@ -86,13 +86,3 @@ fn a_gpu_cast_prints_one_line_and_exits_cleanly() {
         assert!(done.errors.contains("2 spheres, 3 rays, 2 hits"), "{}", done.errors);
     }
 }
-
-#[test]
-fn a_missing_device_is_named_with_the_available_ones() {
-    let folder = Folder::new();
-    folder.write("s.csv", SPHERES).write("r.csv", RAYS);
-    for name in ["nosuchgpu", "77"] {
-        let error = wrong(&folder, &format!("cast s.csv r.csv -o o.csv --device {name}"), 3);
-        assert!(error.contains(name) && error.contains(" cpu"), "{error}");
-    }
-}

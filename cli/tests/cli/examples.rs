@@ -10,7 +10,7 @@ fn said(name: &str) -> String {
     said_of(name, &[])
 }
 
-fn said_of(name: &str, arguments: &[&str]) -> String {
+pub(super) fn said_of(name: &str, arguments: &[&str]) -> String {
     // The examples are built next to the tests, by `tests/run.sh`.
     let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
     let done = Command::new(&example).args(arguments).output();

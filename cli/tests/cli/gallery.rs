@@ -6,7 +6,6 @@
 //! `UMBRACAST_BLESS=1 cargo test --release --test integration gallery` replaces the pictures.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use image::{ImageReader, Rgb, RgbImage};
 use umbracast_testing::folder::{Folder, program};
@@ -176,20 +175,11 @@ fn a_plot_of_all_hits() {
     plot("cast systems/samples/pebbles.csv systems/samples/comb.csv --query all", "chords.png");
 }
 
-/// Runs an example that writes one file.
-fn example(name: &str, target: &Path) {
-    // The examples are built next to the tests, by `tests/run.sh`.
-    let example = std::env::current_exe().unwrap().parent().unwrap().join("../examples").join(name);
-    let done = Command::new(&example).arg(target).output();
-    let done = done.unwrap_or_else(|e| panic!("{}: {e}: build the examples too", example.display()));
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-}
-
 /// The stored moonlets are bit-identical to those that the example computes.
 #[test]
 fn the_ring_example_reproduces_the_stored_moonlets() {
     let folder = Folder::new();
-    example("ring_of_moonlets", &folder.path("ring.npy"));
+    super::examples::said_of("ring_of_moonlets", &[folder.path("ring.npy").to_str().unwrap()]);
     let kept = std::fs::read(root().join("systems/samples/ring.npy")).unwrap();
     assert!(folder.bytes("ring.npy") == kept, "run cargo run --release -p umbracast --example ring_of_moonlets");
 }

@@ -14,13 +14,6 @@ fn folder() -> Folder {
     folder
 }
 
-/// Runs the program with arguments that are not split at spaces.
-fn run(folder: &Folder, arguments: &[&str]) -> Done {
-    let mut program = program();
-    program.args(arguments).current_dir(folder.root()).env("UMBRACAST_DEVICE", "cpu");
-    Done::of(program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
-}
-
 #[track_caller]
 fn harmless(done: &Done, words: &[&str]) {
     assert!(!done.errors.contains(|c: char| c.is_control() && c != '\n'), "{:?}", done.errors);
@@ -93,28 +86,28 @@ fn terminal_control_sequences_are_escaped() {
     harmless(&folder.run("cast s.csv --sensor sensor.toml -o o.csv"), &["unknown key `\\u{1b}[2J`"]);
     // Names of missing, invalid and written files, and invalid values of options.
     let name = format!("{CONTROL_SEQUENCES}.csv");
-    harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &["cannot read ", shown]);
+    harmless(&folder.run_args(&["cast", &name, "r.csv", "-o", "o.csv"]), &["cannot read ", shown]);
     folder.write(&name, "x,y,z,r\n4,0,0,one\n");
-    harmless(&run(&folder, &["cast", &name, "r.csv", "-o", "o.csv"]), &[shown, "line 2: r is 'one'"]);
+    harmless(&folder.run_args(&["cast", &name, "r.csv", "-o", "o.csv"]), &[shown, "line 2: r is 'one'"]);
     folder
         .write("p.csv", "x,y,z\n0,0,0\n")
         .write("right.toml", "unit = \"m\"\n[light]\ncenter = [0, 0, 9]\nradius = 1\n");
-    let done = run(&folder, &["shadow", "p.csv", "right.toml", "-o", &name]);
+    let done = folder.run_args(&["shadow", "p.csv", "right.toml", "-o", &name]);
     assert_eq!(done.code, 0, "{}", done.errors);
     harmless(&done, &["wrote ", shown]);
-    let done = run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--query", CONTROL_SEQUENCES]);
+    let done = folder.run_args(&["cast", "s.csv", "r.csv", "-o", "o.csv", "--query", CONTROL_SEQUENCES]);
     assert_eq!(done.code, 2, "{}", done.errors);
     harmless(&done, &["--query", shown]);
     let apostrophes = "x'".repeat(30_000);
-    harmless(&run(&folder, &["cast", "--sphere", &apostrophes, "--ray", "0,0,0,1,0,0"]), &["--sphere", "x'x'"]);
-    let done = run(&folder, &["shadow", "p.csv", "right.toml", "-o", "x\nerror: y.csv"]);
+    harmless(&folder.run_args(&["cast", "--sphere", &apostrophes, "--ray", "0,0,0,1,0,0"]), &["--sphere", "x'x'"]);
+    let done = folder.run_args(&["shadow", "p.csv", "right.toml", "-o", "x\nerror: y.csv"]);
     assert_eq!((done.code, done.errors.lines().count()), (0, 1), "{}", done.errors);
     harmless(
-        &run(&folder, &["cast", "s.csv", "r.csv", "-o", "o.csv", "--device", CONTROL_SEQUENCES]),
+        &folder.run_args(&["cast", "s.csv", "r.csv", "-o", "o.csv", "--device", CONTROL_SEQUENCES]),
         &["no device '", shown],
     );
     let long = "7".repeat(100_000);
-    harmless(&run(&folder, &["cast", "--sphere", &long, "--ray", "0,0,0,1,0,0"]), &["--sphere"]);
+    harmless(&folder.run_args(&["cast", "--sphere", &long, "--ray", "0,0,0,1,0,0"]), &["--sphere"]);
 }
 
 #[test]

@@ -172,14 +172,6 @@ fn read_only_files_are_kept_and_memory_limits_apply() {
     assert!(!folder.path("new.csv").exists());
 }
 
-#[test]
-fn help_has_examples() {
-    let done = folder().run_ok("shadow --help");
-    for words in ["Examples:", "umbracast shadow observers.csv systems/eclipse-2024-04-08.toml", "antumbra", "1e-9"] {
-        assert!(done.output.contains(words), "{words}");
-    }
-}
-
 /// The shipped eclipse and the shipped observers give the rows that docs/shadows.md shows.
 #[test]
 fn the_shipped_observers_see_the_eclipse_of_2024() {

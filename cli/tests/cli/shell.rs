@@ -1,17 +1,6 @@
 //! What a careless shell types: each error names the fault that is there, and a remedy that works.
 
-use umbracast_testing::folder::{Done, Folder, program};
-
-/// Runs the program with arguments that are not split at blanks.
-fn run(folder: &Folder, arguments: &[&str]) -> Done {
-    let mut program = program();
-    program
-        .args(arguments)
-        .current_dir(folder.root())
-        .env("UMBRACAST_DEVICE", "cpu")
-        .stdin(std::process::Stdio::null());
-    Done::of(program.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap())
-}
+use umbracast_testing::folder::Folder;
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -55,7 +44,7 @@ fn the_error_of_long_arguments_is_their_own() {
             vec!["found 6 numbers, expected 3"],
         ),
     ] {
-        let done = run(&folder, &arguments);
+        let done = folder.run_args(&arguments);
         done.says(2, &words);
         assert!(!done.errors.contains(&long), "an argument is not shortened: {}", done.errors);
     }
@@ -67,7 +56,7 @@ fn one_ray_by_hand_takes_an_origin() {
     // Without an origin the answer is 8 mm off: f64 arithmetic gives 8.501795.
     let sphere = "511954.64159268,5412006.00318531,102.11239,0.3735";
     let cast = |more: &[&str]| {
-        let done = run(&folder, &[&["cast", "--sphere", sphere, "--ray", LONG_RAY, "--json"], more].concat());
+        let done = folder.run_args(&[&["cast", "--sphere", sphere, "--ray", LONG_RAY, "--json"], more].concat());
         assert_eq!(done.code, 0, "{}", done.errors);
         serde_json::from_str::<serde_json::Value>(&done.output).unwrap()
     };
@@ -83,7 +72,7 @@ fn one_ray_by_hand_takes_an_origin() {
     assert!((one["sphere"]["center"][1].as_f64().unwrap() - 5412006.00318531).abs() < 1e-6);
     assert!((one["hit"]["point"][0].as_f64().unwrap() - (511961.5 - 0.7787184119224548 * exact)).abs() < 1e-4);
     let eye = ["cast", "--sphere", "0,0,0,6371000", "--ray", "0,0,6371001.7,0,0,-1", "--origin", "auto"];
-    let done = run(&folder, &eye);
+    let done = folder.run_args(&eye);
     assert!(
         done.output.contains("\nhit       t 1.7") && done.output.contains("origin 0 0 6371001.7"),
         "{}",

@@ -1,4 +1,4 @@
-//! Warnings and notes of a cast: coarse rounding, and the permissions of a replaced file.
+//! Warnings of a cast: coarse rounding.
 
 use umbracast_testing::folder::{Folder, program};
 
@@ -26,20 +26,4 @@ fn a_time_that_is_rounded_causes_a_warning() {
     folder.write("s.csv", "x,y,z,r,vx,vy,vz\n-1700000000,0,0,5,1,0,0\n").write("p.csv", "x,y,z\n40,0,0\n");
     let said = folder.run_ok("contains s.csv p.csv -o out.csv -q --time 1700000040").errors;
     assert!(said.starts_with("warning: rounding to f32 changed values of --time by up to 4.0e1"), "{said}");
-}
-
-#[test]
-#[cfg(unix)]
-fn a_replaced_file_keeps_its_permissions() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new();
-    folder.write("s.csv", "x,y,z,r\n4,0,0,1\n");
-    folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
-    folder.write("out.csv", "mine");
-    let mode = || std::fs::metadata(folder.path("out.csv")).unwrap().permissions().mode() & 0o777;
-    std::fs::set_permissions(folder.path("out.csv"), PermissionsExt::from_mode(0o600)).unwrap();
-    let done = program().args(["cast", "s.csv", "r.csv", "-o", "out.csv"]).current_dir(folder.root()).output();
-    assert!(done.unwrap().status.success());
-    assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), "t,id\n3.0,0\n");
-    assert_eq!(mode(), 0o600);
 }

@@ -67,58 +67,26 @@ pub(crate) struct OutputFormat {
     pub(crate) is_assembled: bool,
 }
 
+/// Raw records. The other formats differ from it.
+const RAW: OutputFormat = OutputFormat {
+    extension: "f32",
+    kind: OutputKind::Raw,
+    needs_points: false,
+    has_text: false,
+    least_bytes: Some(|bytes| bytes),
+    is_assembled: false,
+};
+
 /// All formats of results.
 pub(crate) const OUTPUT_FORMATS: &[OutputFormat] = &[
-    OutputFormat {
-        extension: "npz",
-        kind: OutputKind::Npz,
-        needs_points: false,
-        has_text: false,
-        least_bytes: Some(|bytes| bytes),
-        is_assembled: true,
-    },
-    OutputFormat {
-        extension: "csv",
-        kind: OutputKind::Csv,
-        needs_points: false,
-        has_text: true,
-        // At least a line end per result.
-        least_bytes: Some(|_| 1),
-        is_assembled: false,
-    },
-    OutputFormat {
-        extension: "parquet",
-        kind: OutputKind::Parquet,
-        needs_points: false,
-        has_text: true,
-        least_bytes: None,
-        is_assembled: false,
-    },
-    OutputFormat {
-        extension: "ply",
-        kind: OutputKind::Ply,
-        needs_points: true,
-        has_text: false,
-        // Misses are not written.
-        least_bytes: None,
-        is_assembled: false,
-    },
-    OutputFormat {
-        extension: "npy",
-        kind: OutputKind::Npy,
-        needs_points: false,
-        has_text: false,
-        least_bytes: Some(|bytes| bytes),
-        is_assembled: true,
-    },
-    OutputFormat {
-        extension: "f32",
-        kind: OutputKind::Raw,
-        needs_points: false,
-        has_text: false,
-        least_bytes: Some(|bytes| bytes),
-        is_assembled: false,
-    },
+    OutputFormat { extension: "npz", kind: OutputKind::Npz, is_assembled: true, ..RAW },
+    // At least a line end per result.
+    OutputFormat { extension: "csv", kind: OutputKind::Csv, has_text: true, least_bytes: Some(|_| 1), ..RAW },
+    OutputFormat { extension: "parquet", kind: OutputKind::Parquet, has_text: true, least_bytes: None, ..RAW },
+    // Misses are not written.
+    OutputFormat { extension: "ply", kind: OutputKind::Ply, needs_points: true, least_bytes: None, ..RAW },
+    OutputFormat { extension: "npy", kind: OutputKind::Npy, is_assembled: true, ..RAW },
+    RAW,
 ];
 
 /// The format of results for the extension of `path`; without an extension, and for standard output, the `given` one. `None` if results

@@ -22,6 +22,20 @@ pub enum SkyBody {
     Neptune,
 }
 
+/// Name, number of NAIF and radii of each body, in the order of the variants.
+const BODIES: [(&str, i16, (f64, f64)); 10] = [
+    ("Sun", 10, (695_700.0, 695_700.0)),
+    ("Earth", 399, (super::places::EQUATOR_KM, super::places::POLE_KM)),
+    ("Moon", 301, (1737.4, 1737.4)),
+    ("Mercury", 199, (2440.53, 2438.26)),
+    ("Venus", 299, (6051.8, 6051.8)),
+    ("Mars", 499, (3396.19, 3376.20)),
+    ("Jupiter", 5, (71_492.0, 66_854.0)),
+    ("Saturn", 6, (60_268.0, 54_364.0)),
+    ("Uranus", 7, (25_559.0, 24_973.0)),
+    ("Neptune", 8, (24_764.0, 24_341.0)),
+];
+
 impl SkyBody {
     /// All bodies.
     pub const ALL: [Self; 10] = [
@@ -39,18 +53,7 @@ impl SkyBody {
 
     /// The name, with a capital letter.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Sun => "Sun",
-            Self::Earth => "Earth",
-            Self::Moon => "Moon",
-            Self::Mercury => "Mercury",
-            Self::Venus => "Venus",
-            Self::Mars => "Mars",
-            Self::Jupiter => "Jupiter",
-            Self::Saturn => "Saturn",
-            Self::Uranus => "Uranus",
-            Self::Neptune => "Neptune",
-        }
+        BODIES[self as usize].0
     }
 
     /// The body with this name, in small or capital letters.
@@ -67,34 +70,12 @@ impl SkyBody {
 
     /// The number of NAIF, under which the ephemeris has the body.
     pub(crate) fn naif_number(self) -> i16 {
-        match self {
-            Self::Sun => 10,
-            Self::Earth => 399,
-            Self::Moon => 301,
-            Self::Mercury => 199,
-            Self::Venus => 299,
-            Self::Mars => 499,
-            Self::Jupiter => 5,
-            Self::Saturn => 6,
-            Self::Uranus => 7,
-            Self::Neptune => 8,
-        }
+        BODIES[self as usize].1
     }
 
     /// Equatorial and polar radius in km (IAU Working Group on Cartographic Coordinates 2015; the Earth: WGS 84).
     pub fn radii_km(self) -> (f64, f64) {
-        match self {
-            Self::Sun => (695_700.0, 695_700.0),
-            Self::Earth => (super::places::EQUATOR_KM, super::places::POLE_KM),
-            Self::Moon => (1737.4, 1737.4),
-            Self::Mercury => (2440.53, 2438.26),
-            Self::Venus => (6051.8, 6051.8),
-            Self::Mars => (3396.19, 3376.20),
-            Self::Jupiter => (71_492.0, 66_854.0),
-            Self::Saturn => (60_268.0, 54_364.0),
-            Self::Uranus => (25_559.0, 24_973.0),
-            Self::Neptune => (24_764.0, 24_341.0),
-        }
+        BODIES[self as usize].2
     }
 
     /// Unit vector of the north pole, in the axes of the ICRF (IAU Working Group on Cartographic Coordinates 2015; main terms only). The

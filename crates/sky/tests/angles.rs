@@ -6,7 +6,7 @@ use super::{number, rows, sky, solar};
 
 #[test]
 fn position_angles_agree() {
-    let columns = ["date", "lat", "lon", "contact", "jd_tt", "position_angle_deg", "zenith_angle_deg"];
+    let columns = "date,lat,lon,contact,jd_tt,position_angle_deg,zenith_angle_deg";
     let list = rows("sky/position_angles.csv", columns);
     let mut most = [0.0_f64; 2];
     for [date, latitude, longitude, name, jd, position, zenith] in &list {

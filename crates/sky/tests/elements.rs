@@ -83,10 +83,7 @@ fn elements_are_those_of_the_canons() {
 
 #[test]
 fn elements_agree_with_skyfield() {
-    let mut columns = [""; 24];
-    columns[..2].copy_from_slice(&["date", "t0_tt_h"]);
-    columns[2..].copy_from_slice(&NAMES);
-    let list = rows("sky/elements.csv", columns);
+    let list: Vec<[String; 24]> = rows("sky/elements.csv", &format!("date,t0_tt_h,{}", NAMES.join(",")));
     assert_eq!(list.len(), 5);
     for row in list {
         let eclipse = solar(&Sky::new(SkyOptions { radii: Radii::NASA, ..SkyOptions::default() }), &row[0]);

@@ -13,7 +13,7 @@ fn lunar(date: &str) -> LunarEclipse {
 
 #[test]
 fn lunar_circumstances_agree() {
-    let columns = ["date", "lat", "lon", "event", "jd_tt", "moon_altitude_deg", "moon_azimuth_deg"];
+    let columns = "date,lat,lon,event,jd_tt,moon_altitude_deg,moon_azimuth_deg";
     let list = rows("sky/lunar_places.csv", columns);
     let (mut seconds, mut degrees) = (0.0_f64, 0.0_f64);
     let mut horizons = 0;

@@ -18,26 +18,14 @@ fn place(latitude: &str, longitude: &str) -> Place {
 
 /// Sky with the ΔT of an eclipse and an engine.
 fn sky_of(date: &str, engine: &str) -> Sky {
-    let list = rows("sky/greatest.csv", ["date", "engine", "delta_t_s"]);
+    let list = rows::<3>("sky/greatest.csv", "date,engine,delta_t_s");
     let row = list.into_iter().find(|row| row[0] == date && row[1] == engine).unwrap();
     sky(number(&row[2]), radii(engine))
 }
 
 #[test]
 fn greatest_eclipses_agree() {
-    let columns = [
-        "date",
-        "engine",
-        "utc_greatest",
-        "gamma",
-        "lat",
-        "lon",
-        "kind_there",
-        "magnitude",
-        "obscuration",
-        "central_duration_s",
-        "sun_alt",
-    ];
+    let columns = "date,engine,utc_greatest,gamma,lat,lon,kind_there,magnitude,obscuration,central_duration_s,sun_alt";
     for [date, engine, utc, gamma, lat, lon, kind, magnitude, obscuration, duration, altitude] in
         rows("sky/greatest.csv", columns)
     {
@@ -69,22 +57,7 @@ fn greatest_eclipses_agree() {
 
 #[test]
 fn local_circumstances_agree() {
-    let columns = [
-        "date",
-        "city",
-        "lat",
-        "lon",
-        "engine",
-        "kind",
-        "c1",
-        "c2",
-        "max",
-        "c3",
-        "c4",
-        "magnitude",
-        "obscuration",
-        "sun_alt_at_max",
-    ];
+    let columns = "date,city,lat,lon,engine,kind,c1,c2,max,c3,c4,magnitude,obscuration,sun_alt_at_max";
     let mut eclipses = std::collections::BTreeMap::new();
     let (mut contacts, mut maxima, mut amounts) = (0.0_f64, 0.0_f64, 0.0_f64);
     let list = rows("sky/cities.csv", columns);
@@ -130,7 +103,7 @@ fn local_circumstances_agree() {
 
 #[test]
 fn the_axis_follows_the_centre_line() {
-    let columns = ["date", "utc", "lat_de421", "lon_de421", "sun_alt", "mag_iau", "duration_iau_s"];
+    let columns = "date,utc,lat_de421,lon_de421,sun_alt,mag_iau,duration_iau_s";
     let mut eclipses = std::collections::BTreeMap::new();
     let mut most = 0.0_f64;
     let list = rows("sky/centerline.csv", columns);
@@ -158,7 +131,7 @@ fn the_axis_follows_the_centre_line() {
 
 #[test]
 fn obscurations_of_a_grid_agree() {
-    let columns = ["utc", "delta_t_s", "lat", "lon", "sun_alt_deg", "magnitude", "obscuration"];
+    let columns = "utc,delta_t_s,lat,lon,sun_alt_deg,magnitude,obscuration";
     let mut eclipses = std::collections::BTreeMap::new();
     let list = rows("sky/obscuration.csv", columns);
     assert!(list.len() > 1600);

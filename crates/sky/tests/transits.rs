@@ -22,17 +22,7 @@ fn event(of: &TransitContacts, name: &str) -> Option<LocalView> {
 
 #[test]
 fn transits_agree() {
-    let columns = [
-        "date",
-        "planet",
-        "lat",
-        "lon",
-        "event",
-        "jd_tt",
-        "separation_arcsec",
-        "position_angle_deg",
-        "sun_altitude_deg",
-    ];
+    let columns = "date,planet,lat,lon,event,jd_tt,separation_arcsec,position_angle_deg,sun_altitude_deg";
     let list = rows("sky/transits.csv", columns);
     let (mut seconds, mut horizons) = (0.0_f64, 0);
     for [date, planet, latitude, longitude, name, jd, separation, angle, altitude] in &list {
@@ -90,33 +80,11 @@ fn all_transits_are_found() {
     let found = sky.transits(instant("1900-01-01"), instant("2050-12-31")).unwrap();
     let days: Vec<String> =
         found.iter().map(|one| one.record().greatest.time.to_string().chars().take(10).collect()).collect();
-    let expected = [
-        "1907-11-14",
-        "1914-11-07",
-        "1924-05-08",
-        "1927-11-10",
-        "1937-05-11",
-        "1940-11-11",
-        "1953-11-14",
-        "1957-05-06",
-        "1960-11-07",
-        "1970-05-09",
-        "1973-11-10",
-        "1986-11-13",
-        "1993-11-06",
-        "1999-11-15",
-        "2003-05-07",
-        "2004-06-08",
-        "2006-11-08",
-        "2012-06-06",
-        "2016-05-09",
-        "2019-11-11",
-        "2032-11-13",
-        "2039-11-07",
-        "2049-05-07",
-    ];
-    assert_eq!(days, expected);
-    for (one, day) in found.iter().zip(expected) {
+    let expected = "1907-11-14 1914-11-07 1924-05-08 1927-11-10 1937-05-11 1940-11-11 1953-11-14 1957-05-06 \
+        1960-11-07 1970-05-09 1973-11-10 1986-11-13 1993-11-06 1999-11-15 2003-05-07 2004-06-08 \
+        2006-11-08 2012-06-06 2016-05-09 2019-11-11 2032-11-13 2039-11-07 2049-05-07";
+    assert_eq!(days.join(" "), expected);
+    for (one, day) in found.iter().zip(expected.split(' ')) {
         assert_eq!(one.planet == SkyBody::Venus, ["2004-06-08", "2012-06-06"].contains(&day));
         let (first, last) = one.span();
         for time in [first, one.contacts.greatest.time, last] {

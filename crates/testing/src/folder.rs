@@ -1,6 +1,7 @@
 //! Helpers of the tests of files and of the command line: a temporary folder, runs of the program, and arrays in NumPy's format.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -102,8 +103,17 @@ impl Folder {
 
     /// Starts the program in this folder, on the CPU engine unless the arguments name a device.
     pub fn start(&self, arguments: &str) -> Child {
+        self.start_with(arguments.split_whitespace())
+    }
+
+    /// Runs the program with arguments that are not split at blanks.
+    pub fn run_args(&self, arguments: &[&str]) -> Done {
+        Done::of(self.start_with(arguments))
+    }
+
+    fn start_with(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Child {
         let mut program = program();
-        program.args(arguments.split_whitespace()).env("UMBRACAST_DEVICE", "cpu").current_dir(self.root());
+        program.args(arguments).env("UMBRACAST_DEVICE", "cpu").current_dir(self.root());
         program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 

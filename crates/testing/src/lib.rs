@@ -154,13 +154,20 @@ pub fn check_kept(path: &Path, text: &str) {
     assert!(kept == text, "{} differs: run this test with UMBRACAST_BLESS=1, and commit it", path.display());
 }
 
-/// The rows of a CSV table of `tests/data`: the cells of the columns named.
-pub fn rows<const N: usize>(file: &str, columns: [&str; N]) -> Vec<[String; N]> {
+/// The rows of a CSV table of `tests/data`: the cells of the columns named, which are separated by commas.
+pub fn rows<const N: usize>(file: &str, columns: &str) -> Vec<[String; N]> {
     let text = std::fs::read_to_string(root().join("tests/data").join(file)).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
-    let at = columns.map(|name| head.iter().position(|&own| own == name).unwrap_or_else(|| panic!("{file}: {name}")));
+    let at =
+        columns.split(',').map(|name| head.iter().position(|&own| own == name).unwrap_or_else(|| panic!("{name}")));
+    let at: [usize; N] = at.collect::<Vec<_>>().try_into().unwrap();
     lines.map(|cells| at.map(|i| cells[i].to_owned())).collect()
+}
+
+/// Records as bytes.
+pub fn bytes<T: bytemuck::NoUninit>(records: &[T]) -> Vec<u8> {
+    bytemuck::cast_slice(records).to_vec()
 }
 
 /// All of `tests/data/rays.bin`.

@@ -21,6 +21,7 @@ pub(in crate::files) fn as_csv(bytes: Vec<u8>) -> String {
             Field::Null => String::new(),
             Field::Float(x) => format!("{x:?}"),
             Field::UInt(id) => id.to_string(),
+            Field::ULong(number) => number.to_string(),
             Field::Bool(flag) => flag.to_string(),
             Field::Double(x) => format!("{x:?}"),
             Field::Str(word) => format!("{word:?}"),

@@ -49,7 +49,9 @@ pub trait AnswerRow: Copy + Send + Sync + 'static {
     /// Columns that describe the ray, not its hit: they are written for a miss, too.
     const OF_RAY: &'static [&'static str] = &[];
     /// Whether the ray has no answer, such as for a miss. Its cells are then empty in text.
-    fn is_miss(&self) -> bool;
+    fn is_miss(&self) -> bool {
+        false
+    }
 }
 
 impl AnswerRow for Hit {
@@ -63,26 +65,16 @@ impl AnswerRow for Hit {
 impl AnswerRow for bool {
     const COLUMNS: &'static [Column<Self>] = &[("occluded", |bit| Number::Flag(*bit))];
     const MISS: Self = false;
-    fn is_miss(&self) -> bool {
-        false
-    }
 }
 
 impl AnswerRow for u32 {
     const COLUMNS: &'static [Column<Self>] = &[("count", |count| Number::Count(*count))];
     const MISS: Self = 0;
-    fn is_miss(&self) -> bool {
-        false
-    }
 }
 
 impl AnswerRow for f32 {
     const COLUMNS: &'static [Column<Self>] = &[("transmittance", |transmittance| Number::Float(*transmittance))];
     const MISS: Self = 1.0;
-    fn is_miss(&self) -> bool {
-        // Every ray has a result.
-        false
-    }
 }
 
 impl AnswerRow for Interval {
@@ -101,9 +93,6 @@ impl AnswerRow for Containment {
     const COLUMNS: &'static [Column<Self>] =
         &[("count", |found| Number::Count(found.count)), ("id", |found| Number::Id(found.id))];
     const MISS: Self = Containment::NONE;
-    fn is_miss(&self) -> bool {
-        false
-    }
 }
 
 impl AnswerRow for Approach {
@@ -134,10 +123,6 @@ fn kind(shadow: &Shadow) -> Number {
 impl AnswerRow for Shadow {
     const COLUMNS: &'static [Column<Self>] = &[("fraction", |shadow| double_or_blank(shadow.fraction)), ("kind", kind)];
     const MISS: Self = Shadow { fraction: f64::NAN, ..Shadow::LIT };
-    fn is_miss(&self) -> bool {
-        // The cells tell.
-        false
-    }
 }
 
 impl AnswerRow for ShadowFlux {
@@ -147,8 +132,4 @@ impl AnswerRow for ShadowFlux {
         ("kind", |row| kind(&row.shadow)),
     ];
     const MISS: Self = ShadowFlux { shadow: Shadow::MISS, flux: f64::NAN };
-    fn is_miss(&self) -> bool {
-        // The cells tell.
-        false
-    }
 }

@@ -47,34 +47,19 @@ pub struct OptionalColumns {
     has_elements: bool,
 }
 
+/// Colours of elements, ordered by atomic number from 1; 0 for those without one.
+const ELEMENT_COLORS: [u32; 53] = [
+    0xffffff, 0xd9ffff, 0xcc80ff, 0, 0xffb5b5, 0x909090, 0x3050f8, 0xff0d0d, 0x90e050, 0, 0xab5cf2, 0x8aff00, 0,
+    0xf0c8a0, 0xff8000, 0xffff30, 0x1ff01f, 0, 0x8f40d4, 0x3dff00, 0, 0, 0, 0, 0x9c7ac7, 0xe06633, 0, 0, 0xc88033,
+    0x7d80b0, 0, 0, 0, 0xffa100, 0xa62929, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x940094,
+];
+
 /// Colour of an atom, sRGB 0…255: the colours that programs for molecules share, which go back to the wooden models of Corey, Pauling and
 /// Koltun. Elements without one are pink.
 fn element_color(atomic_number: u32) -> [f32; 3] {
-    let color: u32 = match atomic_number {
-        1 => 0xffffff,
-        2 => 0xd9ffff,
-        3 => 0xcc80ff,
-        5 => 0xffb5b5,
-        6 => 0x909090,
-        7 => 0x3050f8,
-        8 => 0xff0d0d,
-        9 => 0x90e050,
-        11 => 0xab5cf2,
-        12 => 0x8aff00,
-        14 => 0xf0c8a0,
-        15 => 0xff8000,
-        16 => 0xffff30,
-        17 => 0x1ff01f,
-        19 => 0x8f40d4,
-        20 => 0x3dff00,
-        25 => 0x9c7ac7,
-        26 => 0xe06633,
-        29 => 0xc88033,
-        30 => 0x7d80b0,
-        34 => 0xffa100,
-        35 => 0xa62929,
-        53 => 0x940094,
-        _ => 0xff69b4,
+    let color = match atomic_number.checked_sub(1).and_then(|i| ELEMENT_COLORS.get(i as usize)) {
+        None | Some(0) => 0xff69b4,
+        Some(color) => *color,
     };
     let [_, red, green, blue] = color.to_be_bytes();
     [red, green, blue].map(f32::from)

@@ -20,9 +20,6 @@ struct Offset(u64);
 impl AnswerRow for Offset {
     const COLUMNS: &'static [Column<Self>] = &[("offsets", |offset| Number::Offset(offset.0))];
     const MISS: Self = Self(0);
-    fn is_miss(&self) -> bool {
-        false
-    }
 }
 
 /// The arrays of an `.npz` archive.

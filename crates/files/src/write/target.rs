@@ -41,7 +41,7 @@ pub(crate) fn check_results_output(
     }
     let Some(format) = output_format(path, format) else {
         // A folder or a device has no extension either.
-        target(path)?;
+        check_target(path)?;
         let found = describe(&extension(path));
         let supported = output_extensions(|format| has_points || !format.needs_points, "and");
         return Err(bad_file(path, format!("cannot write results to {found}: supported are {supported}")));
@@ -54,7 +54,7 @@ pub(crate) fn check_results_output(
         return Err(bad_file(path, message));
     }
     check_parquet(path)?;
-    let target = target(path)?;
+    let target = check_target(path)?;
     for input in inputs {
         if std::fs::canonicalize(input).is_ok_and(|input| input == target) {
             return Err(bad_file(path, "is also an input: the results would overwrite it"));
@@ -64,16 +64,11 @@ pub(crate) fn check_results_output(
 }
 
 /// Checks, before any work, that a file can be written to `path`: the folder must exist, and an existing file must be replaceable. Returns
-/// the path of the file with links resolved.
+/// the path of the file with links resolved; `-` is standard output.
 ///
 /// # Errors
 /// [`Error::Io`] if the system does not allow writing.
 pub fn check_target(path: &Path) -> Result<PathBuf> {
-    target(path)
-}
-
-/// Path of an existing or future file with links resolved; `-` is standard output.
-fn target(path: &Path) -> Result<PathBuf> {
     if is_standard_stream(path) {
         return Ok(path.to_path_buf());
     }
@@ -171,7 +166,7 @@ where
 {
     let failed = |e| cannot_write(path, e);
     let is_stream = is_standard_stream(path);
-    let file = if is_stream { AtomicFile::standard_output() } else { AtomicFile::create(target(path)?) };
+    let file = if is_stream { AtomicFile::standard_output() } else { AtomicFile::create(check_target(path)?) };
     let mut file = file.map_err(failed)?;
     match write(&mut file.out).and_then(|()| file.flush()) {
         Err(e) if is_stream && e.kind() == ErrorKind::BrokenPipe => PreparedFile::abandoned(path, file),
