@@ -152,6 +152,30 @@ fn names_give_elements_where_the_column_has_none() {
         ("HETATM", "SOD ", "SOD", "", 2.27),
         ("HETATM", " K  ", "K", "", 2.75),
         ("HETATM", " K  ", "K", "K", 2.75),
+        // Ions as CHARMM names them, in both places.
+        ("HETATM", " CAL", "CAL", "", 2.31),
+        ("HETATM", "CAL ", "CAL", "", 2.31),
+        ("HETATM", " BAR", "BAR", "", 2.68),
+        ("HETATM", " LIT", "LIT", "", 1.81),
+        ("HETATM", " CAD", "CAD", "", 2.0),
+        ("HETATM", " CL ", "ION", "", 1.75),
+        ("HETATM", " NA ", "ION", "", 2.27),
+        ("HETATM", " CL ", "CHL", "", 1.75),
+        // An element of two letters in the place of one with a letter for its position.
+        ("HETATM", " FE ", "HEM", "", 2.0),
+        ("HETATM", " FE1", "SF4", "", 2.0),
+        ("HETATM", " BR ", "BRO", "", 1.83),
+        ("HETATM", " MG ", "CHL", "", 1.73),
+        ("HETATM", "BRAE", "LIG", "", 1.83),
+        ("HETATM", " BAA", "LIG", "", 1.92),
+        ("HETATM", "BAA ", "LIG", "", 1.92),
+        ("HETATM", " FAA", "LIG", "", 1.47),
+        ("HETATM", "FAA ", "LIG", "", 1.47),
+        ("HETATM", " IAA", "LIG", "", 1.98),
+        ("HETATM", " CD ", "LIG", "", 1.7),
+        ("HETATM", " NE ", "LIG", "", 1.55),
+        ("HETATM", " SD ", "LIG", "", 1.8),
+        ("HETATM", " HG ", "LIG", "", 1.1),
         ("HETATM", "FE  ", "HEM", "", 2.0),
         ("HETATM", " NA ", "HEM", "", 1.55),
         ("HETATM", " PB ", "ATP", "", 1.8),
@@ -175,6 +199,18 @@ fn names_give_elements_where_the_column_has_none() {
     let text: String = (0..7).map(|i| line("HETATM", names[i], ' ', "LIG", [0.0, 10.0 * i as f64], "")).collect();
     folder.write("a.pdb", text);
     check(&folder, "a.pdb", "", "8.3,0 8.3,1 8.45,2 8.2,3 8.9,4 8.25,5 8.0,6", "");
+    let atoms = [("C1  ", "LIG"), ("CAL ", "CAL"), ("FAA ", "LIG"), ("IAB ", "LIG")];
+    let text = (0..4).map(|i| line("HETATM", atoms[i].0, ' ', atoms[i].1, [0.0, 10.0 * i as f64], ""));
+    folder.write("a.pdb", text.collect::<String>());
+    check(&folder, "a.pdb", "", "8.3,0 7.69,1 8.53,2 8.02,3", "");
+    // As CHARMM-GUI writes them, with the name of a segment.
+    folder.write(
+        "a.pdb",
+        "ATOM      1  CAL CAL H   1       0.000   0.000   0.000  1.00  0.00      HETA\n\
+         ATOM      2  BAR BAR H   2       0.000   0.000  10.000  1.00  0.00      HETA\n\
+         ATOM      3  FE  HEMEH   3       0.000   0.000  20.000  1.00  0.00      HETA\n",
+    );
+    check(&folder, "a.pdb", "", "7.69,0 7.32,1 8.0,2", "");
 }
 
 #[test]
