@@ -295,8 +295,7 @@ fn models_and_frames_are_told_apart() {
     folder.refused("shadow c.pdb s.toml -o out.csv", "c.pdb: it has 3 models");
     folder.write("s.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
     for observers in ["a.pdb", "a.xyz"] {
-        let words =
-            format!("{observers}: atoms are in angstrom, but the unit of the system is km: write unit = \"angstrom\"");
+        let words = format!("atoms are in angstrom, but the unit of the system is km: write unit = \"angstrom\"");
         folder.refused(&format!("shadow {observers} s.toml -o out.csv"), &words);
     }
 }
@@ -338,6 +337,7 @@ fn extended_xyz_is_read_by_its_properties() {
         ("title=\"a Properties=x:S:1 b\" properties = id:I:1:pos:R:3:element:S:1", "7 0 0 0 O", "", "8.48,0", ""),
         ("it's Properties=species:S:1:pos:R:3:fixed:L:1", "\"N\" 0 0 0 T", "", "8.45,0", ""),
         ("Properties=Z:I:1:pos:R:3", "8 0 0 0", "", "8.48,0", ""),
+        ("Properties=species:S:1:pos:R:3:name:S:1", "O 0 0 0 C=O", "", "8.48,0", ""),
         ("Properties=species:S:1:pos:R:3:Z:I:1", "CA1 0 0 0 6", "", "8.3,0", ""),
         ("Properties=pos:R:3:Radius:R:1", "0 0 0 2.5", "", "7.5,0", ""),
         ("Properties=species:S:1:pos:R:3:radii:R:1", "1 0 0 0 2.5", "", "7.5,0", ""),
@@ -432,11 +432,19 @@ fn bodies_of_system_files_are_read_with_the_same_options() {
     for (unit, key, words) in [
         ("angstrom", "unknown_atoms = \"error\"", "'EPW' is not a chemical element"),
         ("angstrom", "models = \"last\"", "models"),
-        ("nm", "", "tip4p.pdb: atoms are in angstrom, but the unit of the system is nm: write unit = \"angstrom\""),
+        (
+            "nm",
+            "",
+            "tip4p.pdb: line 1: atoms are in angstrom, but the unit of the system is nm: write unit = \"angstrom\"",
+        ),
     ] {
         folder.write("s.toml", scene(unit, "tip4p.pdb", key)).refused("render s.toml -o p.png", words);
     }
-    // Balls with radii of their own may have any unit.
+    // Balls with radii of their own may have any unit, but not those of the frames after them.
+    let frames = "1\nProperties=species:S:1:pos:R:3:radius:R:1\nC 0 0 0 2.5\n1\nplain\nC 0 0 10\n";
+    folder.write("two.xyz", frames).write("s.toml", scene("km", "two.xyz", "models = \"all\""));
+    folder
+        .refused("render s.toml -o p.png", "two.xyz: line 5: atoms are in angstrom, but the unit of the system is km");
     copy(&folder, "ext_radius.xyz");
     folder.write("p.csv", "x,y,z\n0,0,99\n").write("s.toml", scene("m", "ext_radius.xyz", ""));
     folder.run_ok("shadow p.csv s.toml -o out.csv");

@@ -62,8 +62,7 @@ impl Lines {
             None | Some("angstrom") => Ok(()),
             Some(unit) => {
                 let remedy = "write unit = \"angstrom\", or convert the atoms to a .csv";
-                Err(self
-                    .fault_of_file(&format!("atoms are in angstrom, but the unit of the system is {unit}: {remedy}")))
+                Err(self.fault(&format!("atoms are in angstrom, but the unit of the system is {unit}: {remedy}")))
             }
         }
     }
