@@ -428,6 +428,7 @@ fn files_that_are_no_trajectory_are_refused() {
             "line 1: 'CCSDS_OPM_VERS = 2.0': expected CCSDS_OEM_VERS",
         ),
         (text.replace("= 2.0", "= 9"), "line 1: CCSDS_OEM_VERS is '9'"),
+        (text.replace("\r\n", "\n").replace('\n', "\r"), r"line 1: expected lines that end with \n or \r\n, found \r"),
         (String::new(), "the file contains no states"),
         (text.replace("GCRF", "TOD"), "line 10: REF_FRAME: the frame is 'TOD'"),
         (text.replace("= EARTH", "= MARS"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),

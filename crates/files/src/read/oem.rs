@@ -6,6 +6,8 @@ use std::path::Path;
 use glam::DVec3;
 use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState, date_from_days};
 
+use super::bounded_text::LONE_RETURN;
+use super::csv;
 use super::oem_xml;
 use super::trajectories::{Draft, ObjectStates};
 use crate::error::{Error, Result, bad_file};
@@ -98,6 +100,9 @@ impl Message<'_> {
                 continue;
             }
             let at = number + 1;
+            if line.contains('\r') {
+                return Err(self.bad(at, LONE_RETURN));
+            }
             if is_first {
                 let version = line.split_once('=').filter(|(key, _)| key.trim() == START).map(|(_, version)| version);
                 let expected = || {
@@ -243,7 +248,8 @@ impl Message<'_> {
 
     /// A number of a state.
     pub(super) fn number(&self, at: usize, name: &str, text: &str) -> Result<f64> {
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        // A number larger than any f64 is the largest one.
+        let number = csv::number(text).map(|number| number.wide).filter(|number| number.abs() < f64::MAX);
         number.ok_or_else(|| self.bad(at, &format!("{name} is '{}': expected a number", quoted(text))))
     }
 
