@@ -294,8 +294,10 @@ fn models_and_frames_are_told_apart() {
     folder.write("s.toml", "unit = \"angstrom\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
     folder.refused("shadow c.pdb s.toml -o out.csv", "c.pdb: it has 3 models");
     folder.write("s.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
-    for observers in ["a.pdb", "a.xyz"] {
-        let words = format!("atoms are in angstrom, but the unit of the system is km: write unit = \"angstrom\"");
+    // The line of the first atom, where the comment is blank.
+    for (observers, line) in [("a.pdb", 1), ("a.xyz", 3)] {
+        let words =
+            format!("{observers}: line {line}: atoms are in angstrom, but the unit of the system is km: write unit");
         folder.refused(&format!("shadow {observers} s.toml -o out.csv"), &words);
     }
 }
