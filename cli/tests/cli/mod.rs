@@ -19,7 +19,7 @@ mod observer_refusals;
 mod observers;
 mod pipes;
 mod plots;
-mod query_schemas;
+pub(crate) mod query_schemas;
 mod refusals;
 mod render;
 mod schema;

@@ -166,7 +166,7 @@ fn archives_and_arrays_are_read_as_they_are_written() {
 }
 
 /// An archive of arrays with one number per row.
-fn archive(columns: &[(&str, &str, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn archive(columns: &[(&str, &str, Vec<u8>)]) -> Vec<u8> {
     use std::io::Write;
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);

@@ -152,6 +152,30 @@ fn names_give_elements_where_the_column_has_none() {
         ("HETATM", "SOD ", "SOD", "", 2.27),
         ("HETATM", " K  ", "K", "", 2.75),
         ("HETATM", " K  ", "K", "K", 2.75),
+        // Ions as CHARMM names them, in both places.
+        ("HETATM", " CAL", "CAL", "", 2.31),
+        ("HETATM", "CAL ", "CAL", "", 2.31),
+        ("HETATM", " BAR", "BAR", "", 2.68),
+        ("HETATM", " LIT", "LIT", "", 1.81),
+        ("HETATM", " CAD", "CAD", "", 2.0),
+        ("HETATM", " CL ", "ION", "", 1.75),
+        ("HETATM", " NA ", "ION", "", 2.27),
+        ("HETATM", " CL ", "CHL", "", 1.75),
+        // An element of two letters in the place of one with a letter for its position.
+        ("HETATM", " FE ", "HEM", "", 2.0),
+        ("HETATM", " FE1", "SF4", "", 2.0),
+        ("HETATM", " BR ", "BRO", "", 1.83),
+        ("HETATM", " MG ", "CHL", "", 1.73),
+        ("HETATM", "BRAE", "LIG", "", 1.83),
+        ("HETATM", " BAA", "LIG", "", 1.92),
+        ("HETATM", "BAA ", "LIG", "", 1.92),
+        ("HETATM", " FAA", "LIG", "", 1.47),
+        ("HETATM", "FAA ", "LIG", "", 1.47),
+        ("HETATM", " IAA", "LIG", "", 1.98),
+        ("HETATM", " CD ", "LIG", "", 1.7),
+        ("HETATM", " NE ", "LIG", "", 1.55),
+        ("HETATM", " SD ", "LIG", "", 1.8),
+        ("HETATM", " HG ", "LIG", "", 1.1),
         ("HETATM", "FE  ", "HEM", "", 2.0),
         ("HETATM", " NA ", "HEM", "", 1.55),
         ("HETATM", " PB ", "ATP", "", 1.8),
@@ -175,6 +199,18 @@ fn names_give_elements_where_the_column_has_none() {
     let text: String = (0..7).map(|i| line("HETATM", names[i], ' ', "LIG", [0.0, 10.0 * i as f64], "")).collect();
     folder.write("a.pdb", text);
     check(&folder, "a.pdb", "", "8.3,0 8.3,1 8.45,2 8.2,3 8.9,4 8.25,5 8.0,6", "");
+    let atoms = [("C1  ", "LIG"), ("CAL ", "CAL"), ("FAA ", "LIG"), ("IAB ", "LIG")];
+    let text = (0..4).map(|i| line("HETATM", atoms[i].0, ' ', atoms[i].1, [0.0, 10.0 * i as f64], ""));
+    folder.write("a.pdb", text.collect::<String>());
+    check(&folder, "a.pdb", "", "8.3,0 7.69,1 8.53,2 8.02,3", "");
+    // As CHARMM-GUI writes them, with the name of a segment.
+    folder.write(
+        "a.pdb",
+        "ATOM      1  CAL CAL H   1       0.000   0.000   0.000  1.00  0.00      HETA\n\
+         ATOM      2  BAR BAR H   2       0.000   0.000  10.000  1.00  0.00      HETA\n\
+         ATOM      3  FE  HEMEH   3       0.000   0.000  20.000  1.00  0.00      HETA\n",
+    );
+    check(&folder, "a.pdb", "", "7.69,0 7.32,1 8.0,2", "");
 }
 
 #[test]
@@ -258,9 +294,10 @@ fn models_and_frames_are_told_apart() {
     folder.write("s.toml", "unit = \"angstrom\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
     folder.refused("shadow c.pdb s.toml -o out.csv", "c.pdb: it has 3 models");
     folder.write("s.toml", "unit = \"km\"\n[light]\ncenter = [0, 0, 99]\nradius = 1\n");
-    for observers in ["a.pdb", "a.xyz"] {
+    // The line of the first atom, where the comment is blank.
+    for (observers, line) in [("a.pdb", 1), ("a.xyz", 3)] {
         let words =
-            format!("{observers}: atoms are in angstrom, but the unit of the system is km: write unit = \"angstrom\"");
+            format!("{observers}: line {line}: atoms are in angstrom, but the unit of the system is km: write unit");
         folder.refused(&format!("shadow {observers} s.toml -o out.csv"), &words);
     }
 }
@@ -302,6 +339,7 @@ fn extended_xyz_is_read_by_its_properties() {
         ("title=\"a Properties=x:S:1 b\" properties = id:I:1:pos:R:3:element:S:1", "7 0 0 0 O", "", "8.48,0", ""),
         ("it's Properties=species:S:1:pos:R:3:fixed:L:1", "\"N\" 0 0 0 T", "", "8.45,0", ""),
         ("Properties=Z:I:1:pos:R:3", "8 0 0 0", "", "8.48,0", ""),
+        ("Properties=species:S:1:pos:R:3:name:S:1", "O 0 0 0 C=O", "", "8.48,0", ""),
         ("Properties=species:S:1:pos:R:3:Z:I:1", "CA1 0 0 0 6", "", "8.3,0", ""),
         ("Properties=pos:R:3:Radius:R:1", "0 0 0 2.5", "", "7.5,0", ""),
         ("Properties=species:S:1:pos:R:3:radii:R:1", "1 0 0 0 2.5", "", "7.5,0", ""),
@@ -396,11 +434,19 @@ fn bodies_of_system_files_are_read_with_the_same_options() {
     for (unit, key, words) in [
         ("angstrom", "unknown_atoms = \"error\"", "'EPW' is not a chemical element"),
         ("angstrom", "models = \"last\"", "models"),
-        ("nm", "", "tip4p.pdb: atoms are in angstrom, but the unit of the system is nm: write unit = \"angstrom\""),
+        (
+            "nm",
+            "",
+            "tip4p.pdb: line 1: atoms are in angstrom, but the unit of the system is nm: write unit = \"angstrom\"",
+        ),
     ] {
         folder.write("s.toml", scene(unit, "tip4p.pdb", key)).refused("render s.toml -o p.png", words);
     }
-    // Balls with radii of their own may have any unit.
+    // Balls with radii of their own may have any unit, but not those of the frames after them.
+    let frames = "1\nProperties=species:S:1:pos:R:3:radius:R:1\nC 0 0 0 2.5\n1\nplain\nC 0 0 10\n";
+    folder.write("two.xyz", frames).write("s.toml", scene("km", "two.xyz", "models = \"all\""));
+    folder
+        .refused("render s.toml -o p.png", "two.xyz: line 5: atoms are in angstrom, but the unit of the system is km");
     copy(&folder, "ext_radius.xyz");
     folder.write("p.csv", "x,y,z\n0,0,99\n").write("s.toml", scene("m", "ext_radius.xyz", ""));
     folder.run_ok("shadow p.csv s.toml -o out.csv");

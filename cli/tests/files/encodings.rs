@@ -210,14 +210,26 @@ fn places_and_vectors_follow_them_too() {
     let named = folder.run_ok("circumstances 2024-04-08 --places pandas_cp1252.csv -o -").output;
     assert!(named.contains("S\u{e3}o Paulo \u{2013} \u{201c}S\u{e9}\u{201d}"), "{named}");
 
+    assert_eq!(found("lat,lon,height_m\n2.5D+01,-1.04*^2,5d3\n").as_ref(), Ok(&expected));
+    assert_eq!(found("lat,lon,height_m\n25 N,104 W,5000\n").as_ref(), Ok(&expected));
+    for (text, words) in [
+        ("lat,lon,height_m\n25,-104,5D\n", "line 2: height_m is '5D': expected a number"),
+        ("lat,lon\n25 D,-104\n", "line 2: latitude is '25 D': expected a number"),
+    ] {
+        refused(found(text), words);
+    }
     let row = "421800,0,0,0,17,0\n2460409.1,400000,90000,0,-3,16,0\n";
-    let system = |head: &str| {
+    let system_of = |head: &str, row: &str| {
         folder.write("v.csv", format!("{head}\n2460409,{row}"));
         let done =
             folder.run("system 2024-04-08T13:00:00Z --bodies sun,jupiter,io --vectors io@jupiter=v.csv -o s.toml -q");
         if done.code == 0 { Ok(folder.text("s.toml")) } else { Err(done.errors) }
     };
+    let system = |head: &str| system_of(head, row);
     let expected = system("jd_tdb,x,y,z,vx,vy,vz").unwrap();
+    let fortran = row.replace("421800", "4.218D+05").replace("90000", "9*^4").replace("2460409.1", "2.4604091d6");
+    assert_eq!(system_of("jd_tdb,x,y,z,vx,vy,vz", &fortran).as_ref(), Ok(&expected));
+    refused(system_of("jd_tdb,x,y,z,vx,vy,vz", &row.replace("421800", "")), "line 2: x is '': expected a number");
     assert_eq!(system("JD_TDB,X (km),Y (km),Z (km),VX (km/s),VY (km/s),VZ (km/s)").as_ref(), Ok(&expected));
     for (head, words) in [
         ("jd_tdb,x [au],y,z,vx,vy,vz", "column 'x [au]' has the unit 'au', expected km"),

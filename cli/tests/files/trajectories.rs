@@ -214,6 +214,67 @@ fn examples_of_the_standard_are_read_or_refused_for_their_centre() {
     assert!(done.code == 2 && done.errors.contains("opm.xml: line 3: <ndm> has no <oem>"), "{}", done.errors);
 }
 
+/// TEME of an epoch is read as that of date within a week of the epoch, and refused beyond. Other axes have no epoch.
+#[test]
+fn an_epoch_of_teme_must_be_near_the_states() {
+    let folder = Folder::new();
+    let fractions = |name: &str| {
+        folder.run_ok(&format!("sunlight {name} -o out.csv -q"));
+        columns(&folder.text("out.csv"), &["unix_s", "fraction"])
+    };
+    for frame in ["TEME", "EME2000", "ITRF"] {
+        let files = [("t.oem", message(100, frame, "UTC", "2026-03-21")), ("t.xml", xml(100, frame, "UTC"))];
+        for (name, plain) in files {
+            folder.write(name, &plain);
+            let expected = fractions(name);
+            let with = |epoch: &str| match name {
+                "t.oem" => plain.replacen("TIME_SYSTEM", &format!("REF_FRAME_EPOCH = {epoch}\nTIME_SYSTEM"), 1),
+                _ => plain.replacen("<TIME_S", &format!("<REF_FRAME_EPOCH>{epoch}</REF_FRAME_EPOCH>\n<TIME_S"), 1),
+            };
+            for epoch in ["2026-03-21T00:00:00", "2026-080T00:00:00Z", "2026-03-14T01:40:00", "2026-03-28T00:00:00"] {
+                folder.write(name, with(epoch));
+                assert_eq!(fractions(name), expected, "{frame} {name} {epoch}");
+            }
+            for (epoch, line, words) in [
+                ("2000-01-01T12:00:00", ["19", "18"], "the time is more than 7 days from REF_FRAME_EPOCH"),
+                (
+                    "2026-03-14T00:30:00",
+                    ["50", "297"],
+                    "convert the states to GCRF, or to TEME of date without the key",
+                ),
+                ("soon", ["11", "11"], "REF_FRAME_EPOCH is 'soon': expected YYYY-MM-DDThh:mm:ss"),
+            ] {
+                folder.write(name, with(epoch));
+                if frame == "TEME" {
+                    let done = folder.refused(&format!("sunlight {name} -o out.csv"), words);
+                    let place = format!("{name}: line {}: ", line[usize::from(name == "t.xml")]);
+                    assert!(done.errors.contains(&place), "{place} {}", done.errors);
+                } else {
+                    assert_eq!(fractions(name), expected, "{frame} {name} {epoch}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn states_may_have_exponents_of_fortran() {
+    let folder = Folder::new();
+    let read = |name: &str, text: &str| {
+        folder.write(name, text).run_ok(&format!("sunlight {name} -o out.csv -q"));
+        folder.text("out.csv")
+    };
+    for (name, plain) in [("t.oem", message(3, "GCRF", "UTC", "2026-03-21")), ("t.xml", xml(3, "GCRF", "UTC"))] {
+        for number in ["6.9D+03", "69*^2"] {
+            let other = plain.replacen("6900.000000000", number, 1);
+            assert_ne!(plain, other);
+            assert_eq!(read(name, &plain), read(name, &other), "{name} {number}");
+        }
+    }
+    let text = message(3, "GCRF", "UTC", "2026-03-21").replace("6900.000000000", "1D999");
+    folder.write("t.oem", text).refused("sunlight t.oem -o out.csv", "line 18: X is '1D999': expected a number");
+}
+
 /// States outside the useable span of a segment serve the interpolation only, and events are cut off at its ends.
 #[test]
 fn a_useable_span_limits_rows_and_events() {
@@ -433,6 +494,7 @@ fn files_that_are_no_trajectory_are_refused() {
             "line 1: 'CCSDS_OPM_VERS = 2.0': expected CCSDS_OEM_VERS",
         ),
         (text.replace("= 2.0", "= 9"), "line 1: CCSDS_OEM_VERS is '9'"),
+        (text.replace("\r\n", "\n").replace('\n', "\r"), r"line 1: expected lines that end with \n or \r\n, found \r"),
         (String::new(), "the file contains no states"),
         (text.replace("GCRF", "TOD"), "line 10: REF_FRAME: the frame is 'TOD'"),
         (text.replace("= EARTH", "= MARS"), "line 9: CENTER_NAME is 'MARS': expected EARTH"),

@@ -93,8 +93,9 @@ impl LidarInput {
         let mut times = Vec::with_capacity(self.kept.rows());
         for row in 0..self.kept.rows() {
             let cell = self.kept.cell(row, column).trim();
-            let found =
-                number(cell).filter(|time| time.narrow.is_finite() || on_bad == OnBad::Skip).ok_or_else(|| {
+            let found = number(if cell.is_empty() { "nan" } else { cell })
+                .filter(|time| time.narrow.is_finite() || on_bad == OnBad::Skip)
+                .ok_or_else(|| {
                     format!("row {} (index {row}): {TIME} is '{}': expected a finite number", row + 1, quoted(cell))
                 })?;
             self.rounding.note(TIME, Role::Travel, found.wide, found.narrow);

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::bounded_text::{LONGEST, too_long};
+use super::bounded_text::{LONE_RETURN, LONGEST, too_long};
 use super::csv;
 use super::elements::radius;
 use super::encoding::decode;
@@ -62,8 +62,7 @@ impl Lines {
             None | Some("angstrom") => Ok(()),
             Some(unit) => {
                 let remedy = "write unit = \"angstrom\", or convert the atoms to a .csv";
-                Err(self
-                    .fault_of_file(&format!("atoms are in angstrom, but the unit of the system is {unit}: {remedy}")))
+                Err(self.fault(&format!("atoms are in angstrom, but the unit of the system is {unit}: {remedy}")))
             }
         }
     }
@@ -89,9 +88,7 @@ impl Lines {
         self.count += 1;
         *line = decode(bytes).map_err(|why| self.fault(why))?;
         if line.trim_end().contains('\r') {
-            return Err(
-                self.fault(r"expected lines that end with \n or \r\n, found \r alone; `tr '\r' '\n'` converts them")
-            );
+            return Err(self.fault(LONE_RETURN));
         }
         Ok(count > 0)
     }
@@ -125,7 +122,7 @@ impl Lines {
         let schema = self.schema;
         let mut row = Row { place: atom.place, ..Row::new(schema) };
         let number = |field: usize, text: &str| -> Result<Number> {
-            csv::number(text).filter(|_| !text.is_empty()).ok_or_else(|| {
+            csv::number(text).ok_or_else(|| {
                 self.fault_at(atom.place, &format!("{} is '{}': expected a number", schema.name(field), quoted(text)))
             })
         };

@@ -5,6 +5,10 @@ use std::io::{Cursor, Error, Read, Result};
 /// Maximum length of a record in bytes: a line with all its cells, or several lines if a quoted cell contains line ends.
 pub(crate) const LONGEST: u64 = 1 << 20;
 
+/// Error message for lines that end as those of old Macs.
+pub(crate) const LONE_RETURN: &str =
+    r"expected lines that end with \n or \r\n, found \r alone; `tr '\r' '\n'` converts a text";
+
 /// Maximum bytes that the text reader buffers after the current record.
 pub(crate) const AHEAD: usize = 1 << 16;
 

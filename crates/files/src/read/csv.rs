@@ -100,7 +100,11 @@ impl CsvReader {
                         continue;
                     }
                 };
-                row.texts[field] = if text.is_empty() { "empty" } else { text };
+                if text.is_empty() {
+                    (row.texts[field], row.numbers[field]) = ("empty", f64::NAN.into());
+                    continue;
+                }
+                row.texts[field] = text;
                 row.numbers[field] = number(text).ok_or_else(|| {
                     let (place, name) = (row.place.describe(&path), schema.name(field));
                     let why = if text.contains('\n') { NOT_CLOSED } else { "expected a number" };
@@ -114,12 +118,8 @@ impl CsvReader {
     }
 }
 
-/// Number in a cell: NaN if the cell is empty, `None` if it is not a number. The exponent may begin with `d`, as in Fortran, or
-/// with `*^`, as in Mathematica.
+/// A number; `None` if the text is none. The exponent may begin with `d`, as in Fortran, or with `*^`, as in Mathematica.
 pub(crate) fn number(text: &str) -> Option<Number> {
-    if text.is_empty() {
-        return Some(f64::NAN.into());
-    }
     plain_number(text).or_else(|| {
         let (digits, exponent) = text.split_once("*^").or_else(|| text.split_once(['d', 'D']))?;
         plain_number(&format!("{digits}e{exponent}"))

@@ -6,6 +6,8 @@ use std::path::Path;
 use glam::DVec3;
 use umbracast_sky::{DatePrecision, DeltaT, Frame, Time, TrajectoryState, date_from_days};
 
+use super::bounded_text::LONE_RETURN;
+use super::csv;
 use super::oem_xml;
 use super::trajectories::{Draft, ObjectStates};
 use crate::error::{Error, Result, bad_file};
@@ -38,14 +40,16 @@ struct Metadata {
     is_about_earth: bool,
     frame: Option<Frame>,
     times: Option<TimeSystem>,
-    /// The line and the value of each of [`USEABLE`].
-    useable: [Option<(usize, String)>; 2],
+    /// The line and the value of each of [`INSTANTS`].
+    instants: [Option<(usize, String)>; 3],
 }
 
 /// How a message as text begins.
 const START: &str = "CCSDS_OEM_VERS";
-/// Ends of the span outside which states serve only the interpolation.
-const USEABLE: [&str; 2] = ["USEABLE_START_TIME", "USEABLE_STOP_TIME"];
+/// Ends of the span outside which states serve only the interpolation, and the epoch of the axes.
+const INSTANTS: [&str; 3] = ["USEABLE_START_TIME", "USEABLE_STOP_TIME", "REF_FRAME_EPOCH"];
+/// Days within which TEME of an epoch is read as that of date: they differ by up to 1.2″.
+const EPOCH_DAYS: f64 = 7.0;
 /// Names of the numbers of a state: position in km, velocity in km/s, acceleration in km/s².
 pub(super) const NUMBERS: [&str; 9] = ["X", "Y", "Z", "X_DOT", "Y_DOT", "Z_DOT", "X_DDOT", "Y_DDOT", "Z_DDOT"];
 
@@ -64,7 +68,8 @@ pub(super) fn read_oem(path: &Path, text: &str, frame: Option<Frame>, delta_t: D
     let kept = KeptColumns::new(vec!["time".into(), "object".into()]);
     let draft = Draft { objects: Vec::new(), rows: Vec::new(), kept };
     let times = TimeSystem::Utc;
-    let mut message = Message { path, draft, wanted: frame, delta_t, metadata: Metadata::default(), times };
+    let mut message =
+        Message { path, draft, wanted: frame, delta_t, metadata: Metadata::default(), times, epoch: None };
     if is_xml(text.as_bytes()) {
         oem_xml::read(&mut message, text)?
     } else {
@@ -81,6 +86,8 @@ pub(super) struct Message<'a> {
     delta_t: DeltaT,
     metadata: Metadata,
     times: TimeSystem,
+    /// The epoch of the axes of the segment, if it matters.
+    epoch: Option<Time>,
 }
 
 impl Message<'_> {
@@ -98,6 +105,9 @@ impl Message<'_> {
                 continue;
             }
             let at = number + 1;
+            if line.contains('\r') {
+                return Err(self.bad(at, LONE_RETURN));
+            }
             if is_first {
                 let version = line.split_once('=').filter(|(key, _)| key.trim() == START).map(|(_, version)| version);
                 let expected = || {
@@ -188,8 +198,8 @@ impl Message<'_> {
                 });
             }
             _ => {
-                if let Some(end) = USEABLE.iter().position(|known| *known == key) {
-                    self.metadata.useable[end] = Some((at, value.into()));
+                if let Some(own) = INSTANTS.iter().position(|known| *known == key) {
+                    self.metadata.instants[own] = Some((at, value.into()));
                 }
             }
         }
@@ -199,25 +209,27 @@ impl Message<'_> {
     /// Begins the states of a segment, whose metadata are complete.
     pub(super) fn begin_states(&mut self, at: usize) -> Result<()> {
         let missing = |key: &str| self.bad(at, &format!("{key} is missing in the metadata"));
-        let Metadata { object, is_about_earth, frame, times, useable } = &self.metadata;
+        let Metadata { object, is_about_earth, frame, times, instants } = &self.metadata;
         if !is_about_earth {
             return Err(missing("CENTER_NAME"));
         }
         let object = object.as_deref().ok_or_else(|| missing("OBJECT_NAME"))?;
         let (frame, times) = (frame.ok_or_else(|| missing("REF_FRAME"))?, times.ok_or_else(|| missing("TIME_SYSTEM"))?);
         self.times = times;
-        let mut ends = [None; 2];
-        for ((end, given), key) in ends.iter_mut().zip(useable).zip(USEABLE) {
+        let mut found = [None; 3];
+        // Other axes than TEME have no epoch, whatever the message says.
+        let needed = if frame == Frame::Teme { 3 } else { 2 };
+        for ((own, given), key) in found.iter_mut().zip(instants).zip(INSTANTS).take(needed) {
             if let Some((line, text)) = given {
-                *end = Some(self.instant(key, text).map_err(|why| self.bad(*line, &why))?);
+                *own = Some(self.instant(key, text).map_err(|why| self.bad(*line, &why))?);
             }
         }
-        if let [Some(first), Some(last)] = ends
-            && first > last
-        {
-            return Err(self.bad(at, &format!("{} is after {}", USEABLE[0], USEABLE[1])));
+        let [first, last, epoch] = found;
+        if first.is_some() && last.is_some() && first > last {
+            return Err(self.bad(at, &format!("{} is after {}", INSTANTS[0], INSTANTS[1])));
         }
-        self.draft.objects.push(ObjectStates::new(object, frame, ends));
+        self.epoch = epoch;
+        self.draft.objects.push(ObjectStates::new(object, frame, [first, last]));
         Ok(())
     }
 
@@ -243,7 +255,8 @@ impl Message<'_> {
 
     /// A number of a state.
     pub(super) fn number(&self, at: usize, name: &str, text: &str) -> Result<f64> {
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        // A number larger than any f64 is the largest one.
+        let number = csv::number(text).map(|number| number.wide).filter(|number| number.abs() < f64::MAX);
         number.ok_or_else(|| self.bad(at, &format!("{name} is '{}': expected a number", quoted(text))))
     }
 
@@ -252,6 +265,10 @@ impl Message<'_> {
         let [x, y, z, vx, vy, vz, ..] = numbers;
         let (position, velocity) = (DVec3::new(x, y, z), Some(DVec3::new(vx, vy, vz)));
         let instant = self.instant("the time", time).map_err(|why| self.bad(at, &why))?;
+        if self.epoch.is_some_and(|epoch| instant.seconds_since(epoch).abs() > EPOCH_DAYS * 86_400.0) {
+            let why = "only TEME of date is read: convert the states to GCRF, or to TEME of date without the key";
+            return Err(self.bad(at, &format!("the time is more than {EPOCH_DAYS} days from {}: {why}", INSTANTS[2])));
+        }
         let object = self.draft.objects.len() - 1;
         let own = &self.draft.objects[object];
         if own.is_useable(instant) {

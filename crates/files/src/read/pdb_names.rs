@@ -10,7 +10,17 @@ const POLYMERS: &str = "ALA ARG ASN ASP CYS GLN GLU GLY HIS ILE LEU LYS MET PHE 
     ADE CYT GUA THY URA HOH WAT SOL H2O DOD D2O TIP TIP3 TIP4 TIP5 TP3 TP4 TP5 T3P T4P T5P SPC";
 
 /// Ions whose name is not the symbol.
-const IONS: [(&str, &str); 5] = [("SOD", "NA"), ("POT", "K"), ("CLA", "CL"), ("CES", "CS"), ("RUB", "RB")];
+const IONS: [(&str, &str); 9] = [
+    ("LIT", "LI"),
+    ("SOD", "NA"),
+    ("POT", "K"),
+    ("RUB", "RB"),
+    ("CES", "CS"),
+    ("CAL", "CA"),
+    ("BAR", "BA"),
+    ("CAD", "CD"),
+    ("CLA", "CL"),
+];
 
 /// Symbols that begin with the letter of a common element, but are unlikely to be that element with a letter for its position, as CA is.
 const TWO_LETTERS: [&str; 10] = ["CL", "CO", "CR", "CU", "NI", "PT", "SE", "SI", "SN", "SR"];
@@ -72,7 +82,7 @@ impl Name<'_> {
         let letters = letters(self.columns);
         let first = letters.get(..1)?;
         // An ion has the name of its residue, even that of a nucleotide: ruthenium is RU.
-        if letters == self::letters(self.residue) {
+        if self.residue == "ION" || letters == self::letters(self.residue) {
             let symbol = IONS.iter().find(|(name, _)| *name == letters).map_or(&*letters, |(_, symbol)| *symbol);
             if let Some(element) = atomic_number(symbol) {
                 return Some(element);
@@ -85,17 +95,18 @@ impl Name<'_> {
         if ["DUM", "UNX"].contains(&self.residue) {
             return None;
         }
-        if !self.begins_with_letters(2) {
-            // One letter is the symbol. More are the symbol and a position, which is believed only of light elements.
-            let is_light = |element: &u32| letters.len() == 1 || is_common(*element) || matches!(element, 5 | 9 | 53);
-            return atomic_number(first).filter(is_light);
-        }
-        let two = &letters[..2];
-        if (left || self.is_full()) && common(first).is_some() && !TWO_LETTERS.contains(&two) {
-            return common(first);
+        let two = &letters[..letters.len().min(2)];
+        let one = atomic_number(first).filter(|element| is_common(*element) || matches!(element, 5 | 9 | 53));
+        let is_one = match common(first) {
+            Some(_) => (left || self.is_full() || !self.begins_with_letters(2)) && !TWO_LETTERS.contains(&two),
+            // A position may have two letters: FAA is fluorine, but FE is iron.
+            None => letters.len() == 3,
+        };
+        if is_one && one.is_some() {
+            return one;
         }
         // Structures contain neither helium and neon, nor elements that live for hours.
         let is_found = |element: &u32| !matches!(element, 2 | 10 | 84..=89 | 91 | 93 | 95..);
-        atomic_number(two).filter(is_found).or_else(|| common(first))
+        atomic_number(two).filter(is_found).or(one)
     }
 }

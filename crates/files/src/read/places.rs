@@ -4,6 +4,7 @@ use std::path::Path;
 
 use strsim::levenshtein;
 
+use super::csv::number;
 use super::small_csv::{SmallColumn, SmallCsv};
 use crate::error::Result;
 use crate::error::bad_file;
@@ -40,27 +41,29 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
     let needed = |at: Option<usize>, names: &[&str]| at.ok_or_else(|| csv.missing(names[0]));
     let (latitude, longitude) = (needed(latitude, COLUMNS[0].names)?, needed(longitude, COLUMNS[1].names)?);
     let mut places = Vec::new();
-    for (line, record) in &csv.rows {
+    for (place, record) in &csv.rows {
         let cell = |at: usize| record.get(at).unwrap_or("");
+        let bad = |why: String| bad_file(path, format!("{}: {why}", place.describe(path)));
         let known = |at: usize, field: &str, number: Option<f64>| {
-            let bad = || format!("line {line}: {field} is '{}': expected a number", quoted(cell(at)));
-            number.ok_or_else(|| bad_file(path, bad()))
+            number.ok_or_else(|| bad(format!("{field} is '{}': expected a number", quoted(cell(at)))))
         };
+        let plain = |at: usize| number(cell(at)).map(|number| number.wide);
+        let degrees = |at: usize, sides| plain(at).or_else(|| parse_degrees(cell(at), sides));
         let height_m = match height {
-            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], cell(at).parse().ok())?,
+            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], plain(at))?,
             _ => 0.0,
         };
-        let place = Place {
-            latitude: known(latitude, COLUMNS[0].names[0], parse_degrees(cell(latitude), ['N', 'S']))?,
-            longitude: known(longitude, COLUMNS[1].names[0], parse_degrees(cell(longitude), ['E', 'W']))?,
+        let found = Place {
+            latitude: known(latitude, COLUMNS[0].names[0], degrees(latitude, ['N', 'S']))?,
+            longitude: known(longitude, COLUMNS[1].names[0], degrees(longitude, ['E', 'W']))?,
             height_m,
         };
         if let Err(umbracast_sky::Error::Umbracast(umbracast::Error::BadRecord { field, value, why, .. })) =
-            place.check(0)
+            found.check(0)
         {
-            return Err(bad_file(path, format!("line {line}: {field} is {value}: {why}")));
+            return Err(bad(format!("{field} is {value}: {why}")));
         }
-        places.push((name.and_then(|at| record.get(at)).unwrap_or("").to_string(), place));
+        places.push((name.and_then(|at| record.get(at)).unwrap_or("").to_string(), found));
     }
     if places.is_empty() {
         return Err(bad_file(path, "the file contains no places"));

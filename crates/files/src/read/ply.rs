@@ -4,12 +4,12 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::bounded_text::{LONGEST, too_long};
+use super::bounded_text::{LONE_RETURN, LONGEST, too_long};
 use super::csv;
 use super::encoding::decode;
 use super::input::Input;
 use super::read_options::{ReadOptions, refuse_kept};
-use super::record_layout::{NumberForm, RecordLayout, RecordPart, trailing};
+use super::record_layout::{NumberForm, RecordLayout, RecordPart, WIDEST, trailing};
 use super::table::{ReadFormat, RowSink, TableReader};
 use crate::error::Result;
 use crate::error::{bad_file, cannot_read};
@@ -23,9 +23,6 @@ pub(crate) const FORMAT: ReadFormat = ReadFormat { extension: "ply", first_byte:
 
 /// Maximum header length in bytes.
 const LONGEST_HEADER: usize = 1 << 16;
-
-/// Maximum bytes per vertex.
-const WIDEST: usize = 1024;
 
 /// Contents of a header.
 struct Header {
@@ -194,6 +191,9 @@ impl HeaderLines<'_> {
         let count = self.input.read_line(&mut bytes, left).map_err(|e| cannot_read(self.path, e))?;
         self.length += count;
         self.line += 1;
+        if bytes.trim_ascii_end().contains(&b'\r') {
+            return Err(self.fault(LONE_RETURN));
+        }
         match bytes.last() {
             Some(b'\n') => {}
             _ if self.length == LONGEST_HEADER => {

@@ -8,6 +8,9 @@ use crate::error::{bad_file, cannot_read};
 use crate::schema::convert::{Number, Row, RowLocation};
 use crate::schema::kinds::TableSchema;
 
+/// Maximum bytes per record of a file that names its numbers.
+pub(crate) const WIDEST: usize = 1024;
+
 /// Layout of consecutive records in a file.
 pub(crate) struct RecordLayout {
     /// Number of records; `None` for a pipe whose length is unknown.

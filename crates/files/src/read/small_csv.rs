@@ -74,8 +74,8 @@ pub(crate) struct SmallCsv<'a> {
     header: StringRecord,
     /// The names of the column that each heading means.
     meanings: Vec<Option<&'static [&'static str]>>,
-    /// The line of each row, from 1, and its cells, without blanks around them.
-    pub(crate) rows: Vec<(usize, StringRecord)>,
+    /// The place of each row, and its cells, without blanks around them.
+    pub(crate) rows: Vec<(RowLocation, StringRecord)>,
 }
 
 impl<'a> SmallCsv<'a> {
@@ -94,12 +94,10 @@ impl<'a> SmallCsv<'a> {
         records.has_comments = first.is_some_and(|column| columns[column].units.is_some());
         let meanings = meanings.into_iter().map(|column| Some(columns[column?].names)).collect();
         let mut csv = Self { path, header: records.header.clone(), meanings, rows: Vec::new() };
-        let mut cursor = LineCursor { bytes: &bytes, byte: 0, line: 1 };
         while let Some((place, record)) = records.next()? {
-            let RowLocation::Byte(start) = place else { continue };
             let mut record = record.clone();
             record.trim();
-            csv.rows.push((cursor.record_after(start as usize), record));
+            csv.rows.push((place, record));
         }
         Ok(csv)
     }
@@ -118,28 +116,5 @@ impl<'a> SmallCsv<'a> {
     pub(crate) fn missing(&self, name: &str) -> Error {
         let found = self.header.iter().map(quoted).collect::<Vec<_>>().join(",");
         bad_file(self.path, format!("there is no column `{name}`: the header is `{found}`"))
-    }
-}
-
-/// Counts the lines up to records in ascending order.
-struct LineCursor<'a> {
-    bytes: &'a [u8],
-    byte: usize,
-    line: usize,
-}
-
-impl LineCursor<'_> {
-    /// The line of the first record at or after a byte, where the reader began: it skips blank lines.
-    fn record_after(&mut self, start: usize) -> usize {
-        let rest = |byte: usize| self.bytes.get(byte..).unwrap_or_default();
-        let next =
-            |byte: usize| rest(byte).iter().position(|b| *b == b'\n').map_or(self.bytes.len(), |end| byte + end + 1);
-        while self.byte < start {
-            (self.byte, self.line) = (next(self.byte), self.line + 1);
-        }
-        while rest(self.byte).starts_with(b"\n") || rest(self.byte).starts_with(b"\r\n") {
-            (self.byte, self.line) = (next(self.byte), self.line + 1);
-        }
-        self.line
     }
 }

@@ -4,15 +4,12 @@ use std::path::Path;
 
 use super::npy::{Kind, Value};
 use super::read_options::ReadOptions;
-use super::record_layout::{NumberForm, RecordLayout, RecordPart};
+use super::record_layout::{NumberForm, RecordLayout, RecordPart, WIDEST};
 use crate::error::Result;
 use crate::error::bad_file;
 use crate::escape::quoted;
-use crate::schema::columns::{columns, is_known};
+use crate::schema::columns::{columns, is_known, required};
 use crate::schema::kinds::TableSchema;
-
-/// Maximum bytes per record: 16 numbers of 8 bytes, and as many bytes of gaps.
-const WIDEST: u64 = 256;
 
 /// Layout of a structured array, whose type is a list of fields.
 pub(super) fn record_layout(
@@ -42,10 +39,13 @@ pub(super) fn record_layout(
             // NumPy gives gaps an empty name.
             ("", _) => {}
             // An unknown field, of any type.
-            (name, _) if options.ignores_unknown() && !is_known(kind, name) => {}
+            (name, _) if options.ignores_unknown() && !is_known(kind, name) => {
+                names.push(name);
+                parts.push(None);
+            }
             (name, Some((form, bytes, big_endian))) => {
                 names.push(name);
-                parts.push(RecordPart { offset: width as usize, bytes, form, big_endian });
+                parts.push(Some(RecordPart { offset: width as usize, bytes, form, big_endian }));
             }
             (name, None) => {
                 let found = match &sizes[..] {
@@ -61,11 +61,21 @@ pub(super) fn record_layout(
             }
         }
         width = width.saturating_add(bytes);
-        if width > WIDEST {
-            return Err(bad_file(path, format!("a record has more than {WIDEST} bytes")));
+        if width > WIDEST as u64 {
+            let why = match bytes {
+                u64::MAX => {
+                    let (name, found) = (quoted(name), quoted(of.source));
+                    format!("field '{name}' is {found}: Python objects are a pickle, which is not read")
+                }
+                _ => format!("a record has more than {WIDEST} bytes"),
+            };
+            let names = required(kind);
+            let remedy = "save the columns alone, with numpy.lib.recfunctions.repack_fields";
+            return Err(bad_file(path, format!("{why}: {remedy}(array[{names:?}])")));
         }
     }
-    let columns = columns(path, "", kind, &names, false, options.unit)?.into_iter().flatten().collect();
+    let found = columns(path, "", kind, &names, options.ignores_unknown(), options.unit)?;
+    let (columns, parts) = found.into_iter().zip(parts).filter_map(|(field, part)| Some((field?, part?))).unzip();
     Ok(RecordLayout { rows: Some(rows), columns, parts, width: width as usize, more_follows: false, order: "" })
 }
 
@@ -79,7 +89,7 @@ fn field<'a>(value: &'a Value<'a>) -> Option<(&'a str, &'a Value<'a>, Vec<u64>)>
     }
 }
 
-/// Bytes of a type, such as `<f4`, and for numbers their format, bytes and whether they are big-endian.
+/// Bytes of a type, such as `<f4`, which objects do not have, and for numbers their format, bytes and whether they are big-endian.
 pub(super) fn number(of: &Value<'_>) -> (u64, Option<(NumberForm, usize, bool)>) {
     if let Kind::Items(fields) = &of.kind {
         // A record within a record.
@@ -96,6 +106,7 @@ pub(super) fn number(of: &Value<'_>) -> (u64, Option<(NumberForm, usize, bool)>)
         (b'f', 4 | 8) => NumberForm::Float,
         (b'i', 1 | 2 | 4 | 8) => NumberForm::Signed,
         (b'u', 1 | 2 | 4 | 8) => NumberForm::Unsigned,
+        (b'O', _) => return (u64::MAX, None),
         // A character has 4 bytes.
         (b'U', _) => return (size.saturating_mul(4), None),
         _ => return (size, None),

@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use ::csv::StringRecord;
 use glam::DVec3;
 
+use super::csv;
 use super::small_csv::{SmallColumn, SmallCsv, read_small_text};
 use super::trajectories::instant;
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read, name_of_file};
 use crate::escape::quoted;
+use crate::schema::convert::RowLocation;
 use umbracast_sky::{AU_KM, BodyVectors, DeltaT, Ephemeris, Error as SkyError, SkyBody, VectorRow, known_radius};
 
 /// Obliquity of the ecliptic of J2000 that Horizons uses, in degrees: 84,381.448″.
@@ -149,7 +152,7 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
             "$$SOE is not on a line of its own: save the page of Horizons as text (of its API: format=text, not json)";
         return Err(bad_file(path, why));
     }
-    let table = if is_page { horizons(path, &text, name)? } else { csv(path, delta_t)? };
+    let table = if is_page { horizons(path, &text, name)? } else { csv_table(path, delta_t)? };
     let center = match (center, table.center) {
         (Some(given), Some(found)) if given != found => {
             let (given, found) = (given.name(), found.name());
@@ -167,8 +170,8 @@ pub fn read_vectors(body: &str, path: &Path, radius_km: Option<f64>, delta_t: De
     let rows = table.rows.iter().map(|row| state(path, row, table.is_ecliptic == Some(true))).collect::<Result<_>>()?;
     BodyVectors::new(name, center, radius_km, &name_of_file("read", path), rows).map_err(|error| match error {
         SkyError::Umbracast(umbracast::Error::BadRecord { index, field, value, why, .. }) => {
-            let line = table.rows.get(index as usize).map_or(0, |row| row.line);
-            bad_file(path, format!("line {line}: {field} is {value}: {why}"))
+            let place = table.rows.get(index as usize).map_or(RowLocation::Index(index), |row| row.place);
+            bad_row(path, place, &format!("{field} is {value}: {why}"))
         }
         other => bad_file(path, other.to_string()),
     })
@@ -188,24 +191,24 @@ struct VectorTable<'a> {
     is_csv: bool,
 }
 
-/// A row: its line, the seconds of TDB since J2000, and the numbers of [`FIELDS`] in km and km/s.
+/// A row: its place, the seconds of TDB since J2000, and the numbers of [`FIELDS`] in km and km/s.
 struct Row {
-    line: usize,
+    place: RowLocation,
     tdb_seconds: f64,
     numbers: [Option<f64>; 6],
 }
 
-fn bad_line(path: &Path, line: usize, message: &str) -> Error {
-    bad_file(path, format!("line {line}: {message}"))
+fn bad_row(path: &Path, place: RowLocation, message: &str) -> Error {
+    bad_file(path, format!("{}: {message}", place.describe(path)))
 }
 
-fn number(path: &Path, line: usize, field: &str, text: &str) -> Result<f64> {
-    let why = || bad_line(path, line, &format!("{field} is '{}': expected a number", quoted(text)));
-    text.trim().parse().map_err(|_| why())
+fn number(path: &Path, place: RowLocation, field: &str, text: &str) -> Result<f64> {
+    let why = || bad_row(path, place, &format!("{field} is '{}': expected a number", quoted(text)));
+    csv::number(text.trim()).map(|number| number.wide).ok_or_else(why)
 }
 
 /// Reads the lines before the table. `name` is that of the body.
-fn header<'l>(path: &Path, lines: impl Iterator<Item = (usize, &'l str)>, name: &str) -> Result<VectorTable<'l>> {
+fn header<'l>(path: &Path, lines: impl Iterator<Item = (RowLocation, &'l str)>, name: &str) -> Result<VectorTable<'l>> {
     let mut table = VectorTable::default();
     let mut in_columns = false;
     for (at, line) in lines {
@@ -272,14 +275,14 @@ fn header<'l>(path: &Path, lines: impl Iterator<Item = (usize, &'l str)>, name: 
             }
             _ => continue,
         };
-        return Err(bad_line(path, at, &why));
+        return Err(bad_row(path, at, &why));
     }
     Ok(table)
 }
 
 /// A table of JPL Horizons: a header, and rows between `$$SOE` and `$$EOE`. `name` is that of the body.
 fn horizons<'l>(path: &Path, text: &'l str, name: &str) -> Result<VectorTable<'l>> {
-    let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    let mut lines = text.lines().enumerate().map(|(at, line)| (RowLocation::Line(at + 1), line.trim()));
     let mut table = header(path, lines.by_ref().take_while(|(_, line)| *line != "$$SOE"), name)?;
     let missing = |line: &str| {
         bad_file(path, format!("there is no line `{line}` before $$SOE: expected a vector table of Horizons"))
@@ -301,10 +304,10 @@ fn horizons<'l>(path: &Path, text: &'l str, name: &str) -> Result<VectorTable<'l
             // `CT` is the name of TDB in old pages.
             let is_tdb = |word| matches!(word, "TDB" | "CT");
             if !table.is_csv && !after.split(|c: char| !c.is_alphanumeric()).any(is_tdb) {
-                return Err(bad_line(path, at, &format!("the time is '{}': expected a time in TDB", quoted(line))));
+                return Err(bad_row(path, at, &format!("the time is '{}': expected a time in TDB", quoted(line))));
             }
             let tdb_seconds = seconds_of(number(path, at, "JDTDB", date)?);
-            table.rows.push(Row { line: at, tdb_seconds, numbers: [None; 6] });
+            table.rows.push(Row { place: at, tdb_seconds, numbers: [None; 6] });
             columns = table.columns[..].iter();
             columns.next();
             rest = if table.is_csv { after } else { "" };
@@ -326,7 +329,7 @@ fn horizons<'l>(path: &Path, text: &'l str, name: &str) -> Result<VectorTable<'l
 }
 
 /// A CSV with named columns.
-fn csv(path: &Path, delta_t: DeltaT) -> Result<VectorTable<'static>> {
+fn csv_table(path: &Path, delta_t: DeltaT) -> Result<VectorTable<'static>> {
     let csv = SmallCsv::read(path, "vectors", &COLUMNS)?;
     let [utc, julian] = ["time", "jd_tdb"].map(|name| csv.column(&[name]));
     let time = julian.or(utc).ok_or_else(|| csv.missing("time` or `jd_tdb"))?;
@@ -336,17 +339,17 @@ fn csv(path: &Path, delta_t: DeltaT) -> Result<VectorTable<'static>> {
     if let Some(at) = fields[..needed].iter().position(Option::is_none) {
         return Err(csv.missing(FIELDS[at]));
     }
-    let row = |(line, record): &(usize, csv::StringRecord)| {
+    let row = |(place, record): &(RowLocation, StringRecord)| {
         let cell = |at: usize| record.get(at).unwrap_or("");
         let mut numbers = [None; 6];
         for ((own, at), field) in numbers.iter_mut().zip(fields).zip(FIELDS) {
-            *own = at.map(|at| number(path, *line, field, cell(at))).transpose()?;
+            *own = at.map(|at| number(path, *place, field, cell(at))).transpose()?;
         }
         let tdb_seconds = match julian {
-            Some(at) => seconds_of(number(path, *line, "jd_tdb", cell(at))?),
-            None => instant(cell(time), delta_t).map_err(|why| bad_line(path, *line, &why))?.tdb_seconds(),
+            Some(at) => seconds_of(number(path, *place, "jd_tdb", cell(at))?),
+            None => instant(cell(time), delta_t).map_err(|why| bad_row(path, *place, &why))?.tdb_seconds(),
         };
-        Ok(Row { line: *line, tdb_seconds, numbers })
+        Ok(Row { place: *place, tdb_seconds, numbers })
     };
     let rows = csv.rows.iter().map(row).collect::<Result<_>>()?;
     Ok(VectorTable { rows, ..VectorTable::default() })
@@ -362,7 +365,7 @@ fn state(path: &Path, row: &Row, is_ecliptic: bool) -> Result<VectorRow> {
     };
     let position = vector(0).ok_or_else(|| {
         let missing = row.numbers.iter().position(Option::is_none).map_or("x", |field| FIELDS[field]);
-        bad_line(path, row.line, &format!("the row has no {}", missing.to_uppercase()))
+        bad_row(path, row.place, &format!("the row has no {}", missing.to_uppercase()))
     })?;
     Ok(VectorRow { tdb_seconds: row.tdb_seconds, position, velocity: vector(3) })
 }

@@ -41,10 +41,6 @@ fn open(input: Input, schema: &'static TableSchema, options: &ReadOptions) -> Re
         return Err(lines.fault("expected the number of atoms; for a table of numbers, use .csv"));
     };
     let first = Frame { place: lines.place, atoms, columns: read_columns(&mut lines)? };
-    // Balls with radii of their own are no atoms.
-    if first.columns.radius.is_none() {
-        lines.check_unit()?;
-    }
     // The number in the file is a claim, which no memory should be reserved for.
     Ok(TableReader::new(fields, None, move |sink| read(lines, &first, sink)))
 }
@@ -87,7 +83,7 @@ fn read_frame(lines: &mut Lines, frame: &Frame, sink: &mut RowSink<'_>) -> Resul
             let why = format!("it claims {atoms} atoms, but the file has {atom}: it is truncated");
             return Err(lines.fault_at(frame.place, &why));
         }
-        let cells = if columns.count.is_some() { words(&line) } else { line.split_ascii_whitespace().collect() };
+        let cells = if columns.count.is_some() { words(&line, false) } else { line.split_ascii_whitespace().collect() };
         match columns.count {
             None if cells.len() < 4 => return Err(lines.fault("expected an element and x, y, z")),
             Some(count) if count != cells.len() => {
@@ -127,12 +123,16 @@ fn read_columns(lines: &mut Lines) -> Result<Columns> {
     let mut comment = String::new();
     lines.next(&mut comment)?;
     let is_known = lines.radius_field().is_none() || matches!(lines.options.unknown_atoms, UnknownAtoms::Radius(_));
-    let words = words(&comment);
+    let words = words(&comment, true);
     let properties = words.windows(3).find(|w| w[0].eq_ignore_ascii_case("Properties") && w[1] == "=");
-    let Some(&[_, _, properties]) = properties else {
-        return Ok(Columns { label: Some(0), atomic_number: None, radius: None, position: 1, count: None });
+    let columns = match properties {
+        Some(&[_, _, properties]) => columns_of(properties).map_err(|why| lines.fault(&why))?,
+        _ => Columns { label: Some(0), atomic_number: None, radius: None, position: 1, count: None },
     };
-    let columns = columns_of(properties).map_err(|why| lines.fault(&why))?;
+    // Balls with radii of their own are no atoms.
+    if columns.radius.is_none() {
+        lines.check_unit()?;
+    }
     if !is_known && columns.label.or(columns.atomic_number).or(columns.radius).is_none() {
         let radius = lines.radius_option();
         let why = format!(
@@ -185,14 +185,14 @@ fn columns_of(properties: &str) -> Result<Columns, String> {
     })
 }
 
-/// The words of a line. Words in quotation marks may contain spaces, and `=` is a word of its own.
-fn words(line: &str) -> Vec<&str> {
+/// The words of a line. Words in quotation marks may contain spaces, and `=` is a word of its own in a comment.
+fn words(line: &str, is_comment: bool) -> Vec<&str> {
     let (mut words, mut rest) = (Vec::new(), line.trim_start());
     while let Some(first) = rest.chars().next() {
         let (word, after) = match first {
-            '=' => rest.split_at(1),
+            '=' if is_comment => rest.split_at(1),
             '"' | '\'' => rest[1..].split_once(first).unwrap_or((&rest[1..], "")),
-            _ => rest.split_at(rest.find(|c: char| c == '=' || c.is_whitespace()).unwrap_or(rest.len())),
+            _ => rest.split_at(rest.find(|c: char| is_comment && c == '=' || c.is_whitespace()).unwrap_or(rest.len())),
         };
         words.push(word);
         rest = after.trim_start();

@@ -66,21 +66,21 @@ pub(crate) fn columns(
 
     // Files that a system names are read without options.
     let is_of_picture = kind.is_of_picture();
-    let mut found = meanings_of(names, &Fields { kind, unit }).map_err(bad)?;
     let plain: Vec<String> = names.iter().map(|name| split(name).0).collect();
     let has_name = |name: &str| plain.iter().any(|own| own == name);
     let r = kind.fields.iter().position(|name| *name == "r");
     let is_color = r.is_some() && ["r", "g", "b"].into_iter().all(has_name);
-    if is_color && kind.is_of_one_radius() && others {
-        found.iter_mut().zip(&plain).filter(|(_, name)| *name == "r").for_each(|(field, _)| *field = None);
-    } else if is_color {
-        let remedy = if kind.is_of_one_radius() {
+    let has_radius = kind.is_of_one_radius() || [RADIUS, RADII[0]].into_iter().any(has_name);
+    if is_color && !(has_radius && others) {
+        let remedy = if has_radius {
             ": name it red,green,blue for a picture, or use --ignore-extra"
         } else {
             ", so r is not a radius: name the radius 'radius'"
         };
         return Err(bad(format!("columns r, g and b are a colour{remedy}")));
     }
+    let meant = names.iter().zip(&plain).map(|(name, own)| if is_color && own == "r" { "" } else { *name });
+    let found = meanings_of(&meant.collect::<Vec<_>>(), &Fields { kind, unit }).map_err(bad)?;
     let is_points = POINTS.fields.iter().copied().all(has_name) && !RADII_OR_R.into_iter().any(has_name);
     for ((heading, name), field) in names.iter().zip(&plain).zip(&found) {
         let name = name.as_str();

@@ -44,6 +44,8 @@ impl From<f32> for Number {
 pub(crate) enum RowLocation {
     /// For text: the byte where the search for the row began. Its line is counted only for an error message.
     Byte(u64),
+    /// The line, from 1.
+    Line(usize),
     /// For arrays, and for text that cannot be read twice: the index, from 0.
     Index(u64),
 }
@@ -55,6 +57,7 @@ impl RowLocation {
             Self::Byte(byte) => {
                 line_at(path, byte).map_or_else(|_| format!("byte {byte}"), |line| format!("line {line}"))
             }
+            Self::Line(line) => format!("line {line}"),
             Self::Index(index) => format!("row {} (index {index})", index + 1),
         }
     }
