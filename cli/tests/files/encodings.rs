@@ -210,11 +210,12 @@ fn places_and_vectors_follow_them_too() {
     let named = folder.run_ok("circumstances 2024-04-08 --places pandas_cp1252.csv -o -").output;
     assert!(named.contains("S\u{e3}o Paulo \u{2013} \u{201c}S\u{e9}\u{201d}"), "{named}");
 
-    assert_eq!(found("lat,lon,height_m\n2.5D+01,-1.04*^2,5d3\n").as_ref(), Ok(&expected));
+    assert_eq!(found("lat,lon,height_m\n25,-104,5d3\n").as_ref(), Ok(&expected));
     assert_eq!(found("lat,lon,height_m\n25 N,104 W,5000\n").as_ref(), Ok(&expected));
     for (text, words) in [
         ("lat,lon,height_m\n25,-104,5D\n", "line 2: height_m is '5D': expected a number"),
         ("lat,lon\n25 D,-104\n", "line 2: latitude is '25 D': expected a number"),
+        ("lat,lon\n51.5,0d30\n", "line 2: longitude is '0d30': expected a number"),
     ] {
         refused(found(text), words);
     }

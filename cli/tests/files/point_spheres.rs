@@ -52,7 +52,10 @@ fn every_format_of_points_gives_spheres_of_one_radius() {
         ("cast own.csv r.csv -o out.csv --sphere-radius 2", "own.csv: the spheres have their own radii (r)"),
         ("cast e.csv r.csv -o out.csv --sphere-radius 2", "e.csv: the spheres have their own radii (rx)"),
         ("cast a.xyz r.csv -o out.csv --sphere-radius 2", "a.xyz: the spheres have their own radii (r)"),
-        ("cast rgb.csv r.csv -o out.csv --sphere-radius 1", "columns r, g and b are a colour: name it red,green,blue"),
+        (
+            "cast rgb.csv r.csv -o out.csv --sphere-radius 1",
+            "columns r, g and b are a colour: name them red, green and blue",
+        ),
         ("cast c.csv r.csv -o out.csv --sphere-radius -1", "the radius for all spheres is -1: a radius must be finite"),
         ("cast c.csv r.csv -o out.csv --sphere-radius nan", "the radius for all spheres is NaN"),
         ("cast c.npy r.csv -o out.csv", "shape is (2, 3): expected (N, 4) with x y z r for spheres; points need"),

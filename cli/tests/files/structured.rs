@@ -130,7 +130,7 @@ fn a_colour_is_no_radius() {
             if file != "s.ply" {
                 folder.refused(
                     &format!("cast {file} r.csv -o out.csv"),
-                    "columns r, g and b are a colour: name it red,green,blue for a picture, or use --ignore-extra",
+                    "columns r, g and b are a colour: name them red, green and blue for a picture, or use --ignore-extra",
                 );
             }
         }
@@ -170,13 +170,13 @@ fn columns_without_a_meaning_shift_no_others() {
 fn fields_that_are_left_out_may_be_wide_but_no_objects() {
     let folder = Folder::new();
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n");
-    let fields = |more: &str| format!("[{more}, ('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('r', '<f4')]");
+    let fields = |more: &str| format!("[{more}, ('x', '<f4'), ('y', '<f4'), ('z', '<f4'), ('radius', '<f4')]");
     let record = [vec![0; 1008], f32_bytes(&[4.0, 0.0, 0.0, 1.0])].concat();
     folder.write("s.npy", npy(&fields("('name', '<U252')"), false, "(1,)", &record));
     folder.run_ok("cast s.npy r.csv -o out.csv -q --ignore-extra");
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n");
     let remedy =
-        "save the columns alone, with numpy.lib.recfunctions.repack_fields(array[[\"x\", \"y\", \"z\", \"r\"]])";
+        "save the columns alone, with numpy.lib.recfunctions.repack_fields(array[[\"x\", \"y\", \"z\", \"radius\"]])";
     for (field, words) in [
         ("('name', '<U253')", "s.npy: a record has more than 1024 bytes: "),
         ("('name', '|O')", "s.npy: field 'name' is '|O': Python objects are a pickle, which is not read: "),

@@ -145,6 +145,8 @@ fn errors_name_the_line() {
     assert!(spheres(b"ply\nformat ascii 1.0").unwrap_err().contains("line 2: the file ends within the header"));
     let error = spheres(text().replace('\n', "\r").as_bytes()).unwrap_err();
     assert!(error.contains(r"line 1: expected lines that end with \n or \r\n, found \r alone"), "{error}");
+    let comment = text().replacen("\nelement", "\ncomment made by A\rB\nelement", 1);
+    assert_eq!(spheres(comment.as_bytes()).unwrap(), spheres(text().as_bytes()).unwrap());
     let long = format!("ply\nformat ascii 1.0\ncomment {}\n", "x".repeat(1 << 16));
     assert!(spheres(long.as_bytes()).unwrap_err().contains("line 3: the header has more than 65536 bytes"));
 }

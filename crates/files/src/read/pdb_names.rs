@@ -96,17 +96,17 @@ impl Name<'_> {
             return None;
         }
         let two = &letters[..letters.len().min(2)];
+        // Structures contain neither helium and neon, nor elements that live for hours.
+        let found = |symbol| atomic_number(symbol).filter(|n| !matches!(n, 2 | 10 | 84..=89 | 91 | 93 | 95..));
         let one = atomic_number(first).filter(|element| is_common(*element) || matches!(element, 5 | 9 | 53));
         let is_one = match common(first) {
             Some(_) => (left || self.is_full() || !self.begins_with_letters(2)) && !TWO_LETTERS.contains(&two),
-            // A position may have two letters: FAA is fluorine, but FE is iron.
-            None => letters.len() == 3,
+            // A position may have two letters: FAA is fluorine, but FE is iron, and so is FEA, whose symbol fills the first columns.
+            None => letters.len() == 3 && !(self.begins_with_letters(2) && found(two).is_some()),
         };
         if is_one && one.is_some() {
             return one;
         }
-        // Structures contain neither helium and neon, nor elements that live for hours.
-        let is_found = |element: &u32| !matches!(element, 2 | 10 | 84..=89 | 91 | 93 | 95..);
-        atomic_number(two).filter(is_found).or(one)
+        found(two).or(one)
     }
 }

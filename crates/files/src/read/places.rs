@@ -47,10 +47,11 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
         let known = |at: usize, field: &str, number: Option<f64>| {
             number.ok_or_else(|| bad(format!("{field} is '{}': expected a number", quoted(cell(at)))))
         };
-        let plain = |at: usize| number(cell(at)).map(|number| number.wide);
-        let degrees = |at: usize, sides| plain(at).or_else(|| parse_degrees(cell(at), sides));
+        let metres = |at: usize| number(cell(at)).map(|number| number.wide).filter(|metres| metres.abs() != f64::MAX);
+        // `0d30` is half a degree to some, so exponents with `d` are for heights alone.
+        let degrees = |at: usize, sides| parse_degrees(cell(at), sides);
         let height_m = match height {
-            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], plain(at))?,
+            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], metres(at))?,
             _ => 0.0,
         };
         let found = Place {

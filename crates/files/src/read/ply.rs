@@ -191,7 +191,7 @@ impl HeaderLines<'_> {
         let count = self.input.read_line(&mut bytes, left).map_err(|e| cannot_read(self.path, e))?;
         self.length += count;
         self.line += 1;
-        if bytes.trim_ascii_end().contains(&b'\r') {
+        if !bytes.starts_with(b"comment") && bytes.trim_ascii_end().contains(&b'\r') {
             return Err(self.fault(LONE_RETURN));
         }
         match bytes.last() {

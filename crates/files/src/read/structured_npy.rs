@@ -8,7 +8,7 @@ use super::record_layout::{NumberForm, RecordLayout, RecordPart, WIDEST};
 use crate::error::Result;
 use crate::error::bad_file;
 use crate::escape::quoted;
-use crate::schema::columns::{columns, is_known, required};
+use crate::schema::columns::{columns, is_known};
 use crate::schema::kinds::TableSchema;
 
 /// Layout of a structured array, whose type is a list of fields.
@@ -69,7 +69,11 @@ pub(super) fn record_layout(
                 }
                 _ => format!("a record has more than {WIDEST} bytes"),
             };
-            let names = required(kind);
+            let own = fields
+                .iter()
+                .filter_map(field)
+                .filter(|(name, of, sizes)| is_known(kind, name) && sizes.is_empty() && number(of).1.is_some());
+            let names: Vec<&str> = own.map(|(name, ..)| name).collect();
             let remedy = "save the columns alone, with numpy.lib.recfunctions.repack_fields";
             return Err(bad_file(path, format!("{why}: {remedy}(array[{names:?}])")));
         }

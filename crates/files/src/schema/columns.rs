@@ -72,10 +72,10 @@ pub(crate) fn columns(
     let is_color = r.is_some() && ["r", "g", "b"].into_iter().all(has_name);
     let has_radius = kind.is_of_one_radius() || [RADIUS, RADII[0]].into_iter().any(has_name);
     if is_color && !(has_radius && others) {
-        let remedy = if has_radius {
-            ": name it red,green,blue for a picture, or use --ignore-extra"
-        } else {
-            ", so r is not a radius: name the radius 'radius'"
+        let remedy = match (has_radius, is_of_picture) {
+            (false, _) => ", so r is not a radius: name the radius 'radius'",
+            (true, true) => ": name them red, green and blue",
+            (true, false) => ": name them red, green and blue for a picture, or use --ignore-extra",
         };
         return Err(bad(format!("columns r, g and b are a colour{remedy}")));
     }
