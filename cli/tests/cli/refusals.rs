@@ -64,7 +64,7 @@ fn files() -> Vec<Wrong> {
         wrong_rays(
             "a segment's column",
             "ox,oy,oz,dx,dy,dz,x1\n",
-            &["column 'x1' belongs to segments", "add --segments"],
+            &["column 'x1' belongs to segments", "use cast --segments"],
         ),
         wrong_rays(
             "half a mask",
