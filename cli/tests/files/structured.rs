@@ -100,7 +100,7 @@ fn fields_with_other_names_are_ignored_on_request() {
     assert_eq!(folder.text("out.csv"), "t,id\n3.0,0\n");
 }
 
-/// Beside g and b, r is a colour, whatever the format, and not the radius.
+/// In every format, a column r beside g and b is a colour, not the radius.
 #[test]
 fn a_colour_is_no_radius() {
     let folder = Folder::new();

@@ -159,8 +159,9 @@ pub fn rows<const N: usize>(file: &str, columns: &str) -> Vec<[String; N]> {
     let text = std::fs::read_to_string(root().join("tests/data").join(file)).unwrap();
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
-    let at =
-        columns.split(',').map(|name| head.iter().position(|&own| own == name).unwrap_or_else(|| panic!("{name}")));
+    let at = columns
+        .split(',')
+        .map(|name| head.iter().position(|&own| own == name).unwrap_or_else(|| panic!("{file}: {name}")));
     let at: [usize; N] = at.collect::<Vec<_>>().try_into().unwrap();
     lines.map(|cells| at.map(|i| cells[i].to_owned())).collect()
 }

@@ -118,6 +118,11 @@ impl CsvReader {
     }
 }
 
+/// [`number`] in f64; `None` also if it is larger than any f64, which `number` reads as the largest one.
+pub(crate) fn wide_number(text: &str) -> Option<f64> {
+    number(text).map(|number| number.wide).filter(|number| number.abs() != f64::MAX)
+}
+
 /// A number; `None` if the text is none. The exponent may begin with `d`, as in Fortran, or with `*^`, as in Mathematica.
 pub(crate) fn number(text: &str) -> Option<Number> {
     plain_number(text).or_else(|| {

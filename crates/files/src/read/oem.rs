@@ -255,8 +255,7 @@ impl Message<'_> {
 
     /// A number of a state.
     pub(super) fn number(&self, at: usize, name: &str, text: &str) -> Result<f64> {
-        // A number larger than any f64 is the largest one.
-        let number = csv::number(text).map(|number| number.wide).filter(|number| number.abs() < f64::MAX);
+        let number = csv::wide_number(text).filter(|number| number.is_finite());
         number.ok_or_else(|| self.bad(at, &format!("{name} is '{}': expected a number", quoted(text))))
     }
 

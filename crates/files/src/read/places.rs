@@ -4,7 +4,7 @@ use std::path::Path;
 
 use strsim::levenshtein;
 
-use super::csv::number;
+use super::csv::wide_number;
 use super::small_csv::{SmallColumn, SmallCsv};
 use crate::error::Result;
 use crate::error::bad_file;
@@ -47,11 +47,10 @@ pub fn read_places(path: &Path) -> Result<Vec<(String, Place)>> {
         let known = |at: usize, field: &str, number: Option<f64>| {
             number.ok_or_else(|| bad(format!("{field} is '{}': expected a number", quoted(cell(at)))))
         };
-        let metres = |at: usize| number(cell(at)).map(|number| number.wide).filter(|metres| metres.abs() != f64::MAX);
         // `0d30` is half a degree to some, so exponents with `d` are for heights alone.
         let degrees = |at: usize, sides| parse_degrees(cell(at), sides);
         let height_m = match height {
-            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], metres(at))?,
+            Some(at) if !cell(at).is_empty() => known(at, COLUMNS[2].names[0], wide_number(cell(at)))?,
             _ => 0.0,
         };
         let found = Place {

@@ -204,7 +204,7 @@ fn bad_row(path: &Path, place: RowLocation, message: &str) -> Error {
 
 fn number(path: &Path, place: RowLocation, field: &str, text: &str) -> Result<f64> {
     let why = || bad_row(path, place, &format!("{field} is '{}': expected a number", quoted(text)));
-    csv::number(text.trim()).map(|number| number.wide).filter(|number| number.abs() != f64::MAX).ok_or_else(why)
+    csv::wide_number(text.trim()).ok_or_else(why)
 }
 
 /// Reads the lines before the table. `name` is that of the body.
