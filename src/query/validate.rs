@@ -94,7 +94,8 @@ fn are_usable(lanes: impl Lanes, rays: &[Ray]) -> bool {
     let (eights, left) = rays.as_chunks::<8>();
     let mut usable = [true; 8];
     for eight in eights {
-        let [x, y, z, t_min, dx, dy, dz, t_max] = lanes.narrow().transpose(bytemuck::cast_ref(eight));
+        let [x, y, z, t_min, dx, dy, dz, t_max] =
+            lanes.narrow().transpose(bytemuck::cast_ref::<_, [[f32; 8]; 8]>(eight).each_ref());
         for i in 0..8 {
             let finite = |v: f32| v.abs() < f32::INFINITY;
             let bits = |v: f32| v.to_bits() & 0x7fff_ffff;

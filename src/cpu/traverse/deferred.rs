@@ -1,6 +1,7 @@
 //! Deferred intersection tests of a stream traversal: pairs of a ray and a sphere, intersected in pair batches.
 
 use super::certain_miss::misses;
+use super::packet::PACKET_RAYS;
 use super::ray_setup::PreparedRay;
 use super::stream::{STREAM_RAYS, StreamTraversal};
 use crate::cpu::accel::CpuBvh;
@@ -67,7 +68,8 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         });
     }
 
-    fn far(&self, number: usize, t: f32) -> f32 {
+    fn far(&mut self, number: usize, t: f32) -> f32 {
+        self.complete(number / PACKET_RAYS, 1 << (number % PACKET_RAYS));
         far_after(self.bvh, &self.rays[number], &self.input[number], self.ray_attributes.get(number), t)
     }
 

@@ -21,8 +21,8 @@
 
 use super::deferred::{DeferredPair, MAX_DEFERRED};
 use super::moving_leaf::{MovingLeaf8, cull_passing_leaf};
-use super::packet::ActiveRays;
-use super::ray_setup::{Line, PreparedRay};
+use super::packet::{PACKET_RAYS, Packet};
+use super::ray_setup::{NUMBERS, PreparedRay};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Leaf8, WIDTH};
 use crate::cpu::accel::CpuBvh;
@@ -78,6 +78,29 @@ impl LeafHits {
     pub(crate) const NONE: Self = Self { ray: 0, candidates: 0, certain: 0, low: [0.0; WIDTH], high: [0.0; WIDTH] };
 }
 
+/// Rays of a packet that may hit a sphere: a vector of rays from number `first` on, and one sphere of a leaf.
+#[derive(Clone, Copy)]
+pub(crate) struct PacketHits {
+    pub(crate) first: u32,
+    pub(crate) lane: u32,
+    /// One bit per ray: may hit, and certainly hits.
+    pub(crate) candidates: u64,
+    pub(crate) certain: u64,
+    /// Positions along the rays, as in [`LeafHits`].
+    pub(crate) low: [f32; MAX_LANES],
+    pub(crate) high: [f32; MAX_LANES],
+}
+
+impl PacketHits {
+    pub(crate) const NONE: Self =
+        Self { first: 0, lane: 0, candidates: 0, certain: 0, low: [0.0; MAX_LANES], high: [0.0; MAX_LANES] };
+    /// Largest number of entries of a leaf, with vectors of four rays.
+    pub(crate) const MAX: usize = WIDTH * PACKET_RAYS / 4;
+}
+
+/// Largest number of lanes.
+const MAX_LANES: usize = 16;
+
 multiversion! {
     /// Tests a list of rays against the spheres of a leaf. Writes one entry of `leaf_hits` per ray that may hit a sphere, and returns their
     /// number.
@@ -88,13 +111,16 @@ multiversion! {
     }
 }
 multiversion! {
-    /// Like `cull_leaf`, for the active rays of a packet. A list of them would be written as vectors and read as integers right after, which
-    /// waits for the vectors.
+    /// Tests the active rays of a packet against the spheres of a leaf: vectors of rays against one sphere, because most rays are active.
+    /// Writes the entries with candidates, and returns their number.
     cull_packet_leaf, (
-        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], active: ActiveRays, inside: StartInside, leaf_hits: &mut [LeafHits]
-    ) -> usize, |lanes| {
-        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, inside, leaf_hits)
-    }
+        leaf: &Leaf8,
+        packet: &Packet,
+        s_far: &[f32; PACKET_RAYS],
+        active: u64,
+        inside: StartInside,
+        hits: &mut [PacketHits; PacketHits::MAX]
+    ) -> usize
 }
 multiversion! {
     /// Like `cull_leaf`, for ellipsoids: the leaf has balls around them and their paths. `inner` has the radii of balls that the ellipsoids
@@ -169,21 +195,88 @@ impl<L: Lanes> LeafSpheres<L> for Moved<'_> {
     }
 }
 
-/// Squared distances of centres from a ray's line, less the squared radii; and the largest values at which spheres are candidates.
-#[inline(always)]
-fn distances<L: Lanes>(lanes: L, ray: &PreparedRay, x: L, y: L, z: L, reach: L) -> (L, L) {
-    let splat = |value| lanes.splat(value);
-    let Line { u: [ux, uy], v: [vx, vy, vz], minus_alpha, minus_beta, spread, floor, .. } = ray.line;
-    let minus_w = minus_squared(lanes, reach);
-    let across = y.mul_add(splat(uy), x.mul_add(splat(ux), splat(minus_alpha)));
-    let over = z.mul_add(splat(vz), y.mul_add(splat(vy), x.mul_add(splat(vx), splat(minus_beta))));
-    (over.mul_add(over, across.mul_add(across, minus_w)), reach.mul_add(splat(spread), splat(floor)))
+/// Numbers of spheres for the leaf test: of one sphere per lane, or of one in all lanes.
+#[derive(Clone, Copy)]
+struct SphereLanes<L> {
+    center: [L; 3],
+    reach: L,
+    /// The negated square of `reach`, rounded down.
+    minus_square: L,
+    /// The error of a position along a ray.
+    slack: L,
+    /// The square of the radius that the sphere certainly has, less that of `reach`.
+    least: L,
 }
 
-/// The negated squares of radii, rounded down.
-#[inline(always)]
-fn minus_squared<L: Lanes>(lanes: L, reach: L) -> L {
-    lanes.splat(0.0).sub(reach.mul(reach).mul(lanes.splat(1.0 + 64.0 * U)))
+impl<L: Lanes> SphereLanes<L> {
+    #[inline(always)]
+    fn of(lanes: L, [x, y, z, reach, inner]: [L; 5]) -> Self {
+        let splat = |value| lanes.splat(value);
+        let minus_square = splat(0.0).sub(reach.mul(reach).mul(splat(1.0 + 64.0 * U)));
+        let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
+        // The radius without its allowance, and less by the same amount again.
+        let least = inner.sub(size.mul(splat(320.0 * U))).max(splat(0.0));
+        let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_square);
+        Self { center: [x, y, z], reach, minus_square, slack: size.mul(splat(32.0 * U)), least }
+    }
+}
+
+/// Numbers of rays for the leaf test: of one ray in all lanes, or of one ray per lane.
+struct RayLanes<L> {
+    u: [L; 2],
+    v: [L; 3],
+    minus_alpha: L,
+    minus_beta: L,
+    spread: L,
+    floor: L,
+    d: [L; 3],
+    near: L,
+    margin: L,
+    begin: L,
+    end: L,
+    before: L,
+}
+
+impl<L: Lanes> RayLanes<L> {
+    /// `number` gives the fields of [`PreparedRay`] by their numbers.
+    #[inline(always)]
+    fn of(number: impl Fn(usize) -> L) -> Self {
+        Self {
+            u: [number(14), number(15)],
+            v: [number(16), number(17), number(18)],
+            minus_alpha: number(19),
+            minus_beta: number(20),
+            spread: number(21),
+            floor: number(22),
+            d: [number(23), number(24), number(25)],
+            near: number(9),
+            margin: number(11),
+            begin: number(12),
+            end: number(13),
+            before: number(27),
+        }
+    }
+
+    #[inline(always)]
+    fn one(lanes: L, ray: &PreparedRay) -> Self {
+        let numbers: &[f32; NUMBERS] = bytemuck::cast_ref(ray);
+        Self::of(|k| lanes.splat(numbers[k]))
+    }
+
+    #[inline(always)]
+    fn some(lanes: L, packet: &Packet, first: usize) -> Self {
+        Self::of(|k| lanes.load(&packet.column(k)[first..]))
+    }
+
+    /// Squared distances of centres from lines, less the squared radii; and the largest values at which spheres are candidates.
+    #[inline(always)]
+    fn distances(&self, spheres: &SphereLanes<L>) -> (L, L) {
+        let SphereLanes { center: [x, y, z], reach, minus_square, .. } = *spheres;
+        let ([ux, uy], [vx, vy, vz]) = (self.u, self.v);
+        let across = y.mul_add(uy, x.mul_add(ux, self.minus_alpha));
+        let over = z.mul_add(vz, y.mul_add(vy, x.mul_add(vx, self.minus_beta)));
+        (over.mul_add(over, across.mul_add(across, minus_square)), reach.mul_add(self.spread, self.floor))
+    }
 }
 
 /// Whether a ray's line comes near any sphere of a leaf.
@@ -191,11 +284,80 @@ fn minus_squared<L: Lanes>(lanes: L, reach: L) -> L {
 pub(super) fn is_near_any<L: Lanes>(lanes: L, spheres: &impl LeafSpheres<L>, ray: &PreparedRay) -> bool {
     let mut mask = 0;
     for i in (0..WIDTH).step_by(L::COUNT) {
-        let [x, y, z, reach, _] = spheres.load(lanes, ray, i);
-        let (square, limit) = distances(lanes, ray, x, y, z, reach);
+        let spheres = SphereLanes::of(lanes, spheres.load(lanes, ray, i));
+        let (square, limit) = RayLanes::one(lanes, ray).distances(&spheres);
         mask |= square.le_mask(limit);
     }
     mask != 0
+}
+
+#[inline(always)]
+fn cull_packet_leaf<L: Lanes>(
+    lanes: L,
+    leaf: &Leaf8,
+    packet: &Packet,
+    s_far: &[f32; PACKET_RAYS],
+    active: u64,
+    inside: StartInside,
+    hits: &mut [PacketHits; PacketHits::MAX],
+) -> usize {
+    let narrow = lanes.narrow();
+    let mut numbers = [[0.0; WIDTH]; 7];
+    for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
+        let reach = narrow.load(&leaf.padded_radius[i..]);
+        let [x, y, z] = [narrow.load(&leaf.x[i..]), narrow.load(&leaf.y[i..]), narrow.load(&leaf.z[i..])];
+        let SphereLanes { minus_square, slack, least, .. } = SphereLanes::of(narrow, [x, y, z, reach, reach]);
+        for (to, number) in numbers.iter_mut().zip([x, y, z, reach, minus_square, slack, least]) {
+            number.store(&mut to[i..]);
+        }
+    }
+    let sphere = |k: usize| {
+        let number = |n: usize| lanes.splat(numbers[n][k % WIDTH]);
+        SphereLanes {
+            center: [number(0), number(1), number(2)],
+            reach: number(3),
+            minus_square: number(4),
+            slack: number(5),
+            least: number(6),
+        }
+    };
+    let (mut near, all) = (0, (1 << L::COUNT) - 1);
+    for first in (0..PACKET_RAYS).step_by(L::COUNT) {
+        let active = active >> first & all;
+        if active == 0 {
+            continue;
+        }
+        let rays = RayLanes::some(lanes, packet, first);
+        let (mut any, mut masks) = (0, [0; WIDTH]);
+        for (k, mask) in masks.iter_mut().enumerate() {
+            let (square, limit) = rays.distances(&sphere(k));
+            *mask = square.le_mask(limit) & active;
+            any |= *mask;
+        }
+        if any == 0 {
+            continue;
+        }
+        for (k, &candidates) in masks.iter().enumerate() {
+            let hits = &mut hits[near % PacketHits::MAX];
+            (hits.first, hits.lane, hits.candidates) = (first as u32, k as u32, candidates);
+            // Branchless, because about half of the spheres are near a ray.
+            near += usize::from(candidates != 0);
+        }
+    }
+    let mut count = 0;
+    for j in 0..near {
+        let PacketHits { first, lane, candidates, .. } = hits[j % PacketHits::MAX];
+        let from = first as usize % PACKET_RAYS;
+        let (rays, sphere) = (RayLanes::some(lanes, packet, from), sphere(lane as usize));
+        let far = lanes.load(&s_far[from..]);
+        let distances = rays.distances(&sphere);
+        let hits = &mut hits[count % PacketHits::MAX];
+        (hits.first, hits.lane) = (first, lane);
+        let PacketHits { low, high, .. } = hits;
+        (hits.candidates, hits.certain) = decide(lanes, &sphere, &rays, distances, candidates, far, inside, low, high);
+        count += usize::from(hits.candidates != 0);
+    }
+    count
 }
 
 /// The leaf test. It first selects the rays whose line comes near a sphere, because most miss all spheres.
@@ -278,69 +440,81 @@ pub(super) fn classify<L: Lanes, const SKIP_MISSES: bool>(
     inside: StartInside,
     hits: &mut LeafHits,
 ) {
-    let splat = |value| lanes.splat(value);
-    let (zero, far) = (splat(0.0), splat(far));
-    let LeafHits { candidates, certain, low: lows, high: highs, .. } = hits;
+    let LeafHits { candidates, certain, low, high, .. } = hits;
     (*candidates, *certain) = (0, 0);
-    let [dx, dy, dz] = ray.line.d;
+    let rays = RayLanes::one(lanes, ray);
     for i in (0..WIDTH).step_by(L::COUNT) {
-        let [x, y, z, reach, inner] = spheres.load(lanes, ray, i);
-        let (square, limit) = distances(lanes, ray, x, y, z, reach);
-        let near = square.le_mask(limit);
+        let spheres = SphereLanes::of(lanes, spheres.load(lanes, ray, i));
+        let distances = rays.distances(&spheres);
+        let near = distances.0.le_mask(distances.1);
         if SKIP_MISSES && near == 0 {
             continue;
         }
-        let size = x.abs().add(y.abs()).add(z.abs()).add(reach);
-        let slack = size.mul(splat(32.0 * U));
-        let minus_w = minus_squared(lanes, reach);
-        // The radius without its allowance, and less by the same amount again.
-        let least = inner.sub(size.mul(splat(320.0 * U))).max(zero);
-        let least = least.mul(least).mul(splat(1.0 - 64.0 * U)).add(minus_w);
-        let along = z.mul_add(splat(dz), y.mul_add(splat(dy), x.mul(splat(dx))));
-        let half = limit.sub(square).max(zero).sqrt().add(slack);
-        let (low, exit) = (along.sub(half), along.add(half));
-        let mut mask = near & low.le_mask(far) & splat(ray.near).le_mask(exit);
-        let chord = least.sub(square).sub(limit);
-        let root = chord.max(zero).sqrt();
-        let error = slack.add(splat(ray.margin));
-        let high = along.sub(root).add(error);
-        let mut certainly = splat(f32::MIN_POSITIVE).le_mask(chord)
-            & splat(ray.begin).le_mask(low)
-            & high.le_mask(far)
-            & high.le_mask(splat(ray.end));
-        low.store(&mut lows[i..]);
-        high.store(&mut highs[i..]);
-        // Few rays start inside a sphere, so this branch is predicted.
-        let started = if inside == StartInside::Undecided { 0 } else { mask & high.le_mask(splat(ray.before)) };
-        if started != 0 {
-            // The chord is at least a quarter of the diameter: see above.
-            let least_exit = along.add(root).sub(error);
-            let around = started
-                & zero.sub(minus_w).mul(splat(1.0 / 16.0)).le_mask(chord)
-                & splat(ray.begin).le_mask(least_exit);
-            match inside {
-                StartInside::Undecided => {}
-                StartInside::HitAtStart => {
-                    certainly |= around;
-                    high.max(splat(ray.begin)).store(&mut highs[i..]);
-                }
-                StartInside::HitAtExit => {
-                    let most_exit = exit.add(splat(ray.margin));
-                    mask &= !(around & !least_exit.le_mask(far));
-                    certainly |= around & most_exit.le_mask(far) & most_exit.le_mask(splat(ray.end));
-                    let mut exits = [[0.0; WIDTH]; 2];
-                    least_exit.store(&mut exits[0][i..]);
-                    most_exit.store(&mut exits[1][i..]);
-                    for k in (i..i + L::COUNT).filter(|k| around >> (k - i) & 1 == 1) {
-                        (lows[k], highs[k]) = (exits[0][k], exits[1][k]);
-                    }
-                }
-                StartInside::Ignored => mask &= !around,
-            }
-        }
-        *candidates |= (mask as u32) << i;
-        *certain |= ((mask & certainly) as u32) << i;
+        let (low, high) = (&mut low[i..], &mut high[i..]);
+        let (may, must) = decide(lanes, &spheres, &rays, distances, near, lanes.splat(far), inside, low, high);
+        *candidates |= (may as u32) << i;
+        *certain |= (must as u32) << i;
     }
+}
+
+/// Decides about the `near` ones of some pairs of a ray and a sphere, whose distances are given. Returns masks of candidates and of certain
+/// hits, and writes positions along the rays: see [`LeafHits`].
+#[allow(clippy::too_many_arguments, reason = "all of them are vectors, which a record would pass through memory")]
+#[inline(always)]
+fn decide<L: Lanes>(
+    lanes: L,
+    spheres: &SphereLanes<L>,
+    rays: &RayLanes<L>,
+    (square, limit): (L, L),
+    near: u64,
+    far: L,
+    inside: StartInside,
+    lows: &mut [f32],
+    highs: &mut [f32],
+) -> (u64, u64) {
+    let splat = |value| lanes.splat(value);
+    let zero = splat(0.0);
+    let &SphereLanes { center: [x, y, z], minus_square, slack, least, .. } = spheres;
+    let &RayLanes { d: [dx, dy, dz], margin, begin, .. } = rays;
+    let along = z.mul_add(dz, y.mul_add(dy, x.mul(dx)));
+    let half = limit.sub(square).max(zero).sqrt().add(slack);
+    let (low, exit) = (along.sub(half), along.add(half));
+    let mut mask = near & low.le_mask(far) & rays.near.le_mask(exit);
+    let chord = least.sub(square).sub(limit);
+    let root = chord.max(zero).sqrt();
+    let error = slack.add(margin);
+    let high = along.sub(root).add(error);
+    let mut certainly =
+        splat(f32::MIN_POSITIVE).le_mask(chord) & begin.le_mask(low) & high.le_mask(far) & high.le_mask(rays.end);
+    low.store(lows);
+    high.store(highs);
+    // Few rays start inside a sphere, so this branch is predicted.
+    let started = if inside == StartInside::Undecided { 0 } else { mask & high.le_mask(rays.before) };
+    if started != 0 {
+        // The chord is at least a quarter of the diameter: see above.
+        let least_exit = along.add(root).sub(error);
+        let around = started & zero.sub(minus_square).mul(splat(1.0 / 16.0)).le_mask(chord) & begin.le_mask(least_exit);
+        match inside {
+            StartInside::Undecided => {}
+            StartInside::HitAtStart => {
+                certainly |= around;
+                high.max(begin).store(highs);
+            }
+            StartInside::HitAtExit => {
+                let most_exit = exit.add(margin);
+                mask &= !(around & !least_exit.le_mask(far));
+                certainly |= around & most_exit.le_mask(far) & most_exit.le_mask(rays.end);
+                let mut exits = [[0.0; MAX_LANES]; 2];
+                least_exit.store(&mut exits[0]);
+                most_exit.store(&mut exits[1]);
+                for k in (0..L::COUNT).filter(|k| around >> k & 1 == 1) {
+                    (lows[k], highs[k]) = (exits[0][k], exits[1][k]);
+                }
+            }
+            StartInside::Ignored => mask &= !around,
+        }
+    }
+    (mask, mask & certainly)
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
@@ -362,11 +536,39 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     }
 
     /// Tests the active rays of a packet against a leaf. Spheres of packets are at rest.
-    pub(crate) fn packet_leaf(&mut self, number: usize, active: ActiveRays) {
-        let Self { bvh, rays, s_far, inside, leaf_hits, .. } = self;
-        let leaf = &bvh.tree.leaves[number];
-        let count = bvh.level.cull_packet_leaf(leaf, rays, s_far, active, *inside, leaf_hits);
-        self.finish_leaf(number, count);
+    pub(crate) fn packet_leaf(&mut self, leaf: usize, (number, packet): (usize, &Packet), active: u64) {
+        let Self { bvh, s_far, inside, packet_hits, .. } = self;
+        let before = number * PACKET_RAYS;
+        let Some(far) = s_far[before..].first_chunk() else { return };
+        let tree = &bvh.tree;
+        let found = bvh.level.cull_packet_leaf(&tree.leaves[leaf], packet, far, active, *inside, packet_hits);
+        for entry in 0..found {
+            let PacketHits { first, lane, candidates, certain, low, high } = &self.packet_hits[entry];
+            let (lane, ids, mut candidates) = (*lane as usize % WIDTH, &tree.ids[leaf], *candidates);
+            while candidates != 0 {
+                let i = candidates.trailing_zeros() as usize % MAX_LANES;
+                candidates &= candidates - 1;
+                let ray = before + *first as usize + i;
+                let (collector, far) = (&mut self.collectors[ray], &mut self.s_far[ray]);
+                let pair = DeferredPair { ray: ray as u32, slot: (leaf * WIDTH + lane) as u32, s_lower: low[i] };
+                if pair.s_lower > *far {
+                    continue;
+                }
+                if certain >> i & 1 == 0 {
+                    self.undecided.push(pair);
+                    continue;
+                }
+                match collector.accept_certain(ids, 1 << lane) {
+                    Settled::Nothing => {
+                        *far = collector.shorten(*far, high[i]);
+                        self.certain.push(pair);
+                    }
+                    Settled::These => {}
+                    Settled::Everything => *far = f32::NEG_INFINITY,
+                }
+            }
+        }
+        self.intersect_if_many();
     }
 
     /// Takes the candidates of the `found` rays that a leaf test has left.

@@ -9,9 +9,7 @@
 //! `leaf.rs` has the error analysis of the slab test. The interval test needs no error bounds of its own: rounding is monotonic, so a bound that is computed like the position of a ray, from
 //! the least or largest operands of all rays, is a bound of the computed position.
 
-use bytemuck::{Pod, Zeroable};
-
-use super::ray_setup::octant_of;
+use super::ray_setup::{LANES, NUMBERS, Narrow, octant_of};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::collector::HitCollector;
@@ -22,14 +20,24 @@ use crate::math::simd::level::{SimdLevel, multiversion};
 const FEW_ACTIVE: usize = 6;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
+    /// Whether few rays of a packet are active: then lists them, and completes them.
+    #[inline(always)]
+    fn few(&mut self, packet: usize, active: u64, list: &mut [u32; FEW_ACTIVE]) -> bool {
+        let few = active.count_ones() as usize <= FEW_ACTIVE;
+        if few {
+            self.complete(packet, active);
+            let active = ActiveRays { first: (packet * PACKET_RAYS) as u32, mask: active };
+            list.iter_mut().zip(active).for_each(|(to, ray)| *to = ray);
+        }
+        few
+    }
+
     /// Traverses the BVH below a node with the `active` rays of a packet.
     pub(crate) fn packet(&mut self, node: usize, kind: PacketKind, packet: (usize, &Packet), active: u64) {
         let (number, columns) = packet;
         let first = number * PACKET_RAYS;
-        let count = active.count_ones() as usize;
-        if count <= FEW_ACTIVE {
-            let mut list = [0; FEW_ACTIVE];
-            list.iter_mut().zip(ActiveRays { first: first as u32, mask: active }).for_each(|(to, ray)| *to = ray);
+        let (mut list, count) = ([0; FEW_ACTIVE], active.count_ones() as usize);
+        if self.few(number, active, &mut list) {
             return self.in_own_order(node, &list[..count]);
         }
         let node = &self.bvh.tree.nodes[node];
@@ -56,7 +64,10 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             match node.children[child].kind() {
                 ChildRef::Node(child) => self.packet(child, kind, packet, inside),
-                ChildRef::Leaf(leaf) => self.packet_leaf(leaf, ActiveRays { first: first as u32, mask: inside }),
+                ChildRef::Leaf(leaf) if self.few(number, inside, &mut list) => {
+                    self.leaf(leaf, &list[..inside.count_ones() as usize]);
+                }
+                ChildRef::Leaf(leaf) => self.packet_leaf(leaf, packet, inside),
                 ChildRef::Nothing => {}
             }
         }
@@ -66,27 +77,30 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 /// Rays per packet: one bit each in a word.
 pub(crate) const PACKET_RAYS: usize = 64;
 
-/// 64 rays: the first fields of [`PreparedRay`](super::ray_setup::PreparedRay) as columns, and the bounds of each column.
-#[repr(C, align(64))]
-#[derive(Clone, Copy, Pod, Zeroable)]
+/// 64 prepared rays, and the bounds of the columns that the tests of AABBs read.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
 pub(crate) struct Packet {
-    pub(crate) inverse: [[f32; PACKET_RAYS]; 3],
-    pub(crate) enter: [[f32; PACKET_RAYS]; 3],
-    pub(crate) leave: [[f32; PACKET_RAYS]; 3],
-    pub(crate) near: [f32; PACKET_RAYS],
-    pub(crate) far: [f32; PACKET_RAYS],
-    /// Corners of an AABB around each ray's segment, if the segments are short.
-    pub(crate) low: [[f32; PACKET_RAYS]; 3],
-    pub(crate) high: [[f32; PACKET_RAYS]; 3],
-    /// Least and largest values of the columns above.
-    pub(crate) least: [f32; COLUMNS],
-    pub(crate) largest: [f32; COLUMNS],
-    padding: [f32; 14],
+    /// The numbers of [`PreparedRay`](super::ray_setup::PreparedRay) in the order of its fields. After them, if the segments are short, the low
+    /// and high corners of an AABB around each. In groups of eight rays.
+    pub(super) columns: [[Narrow; GROUPS]; COLUMNS],
+    /// Least and largest values of the columns.
+    least: [f32; COLUMNS],
+    largest: [f32; COLUMNS],
 }
 
-/// Number of columns of a packet, without and with the AABBs.
-pub(crate) const RAY_COLUMNS: usize = 11;
-pub(crate) const COLUMNS: usize = 17;
+const GROUPS: usize = PACKET_RAYS / LANES;
+
+/// Columns of a packet: for AABBs the inverse direction, the offsets where rays enter and leave, and the ends of their segments; for leaves
+/// the rest of the ray; and the corners.
+const ENTER: usize = 3;
+const LEAVE: usize = 6;
+const NEAR: usize = 9;
+pub(crate) const FAR: usize = 10;
+pub(crate) const BEGIN: usize = 12;
+const LOW: usize = NUMBERS;
+const HIGH: usize = LOW + 3;
+const COLUMNS: usize = HIGH + 3;
 
 /// The numbers of the active rays of a packet, the first of which has number `first`.
 #[derive(Clone, Copy)]
@@ -117,25 +131,17 @@ pub(crate) enum PacketKind {
 }
 
 impl Packet {
-    /// Writes the numbers of eight rays, from number `first` on, to the columns from number `column` on.
-    #[inline(always)]
-    pub(crate) fn set(&mut self, column: usize, first: usize, numbers: &[[f32; 8]]) {
-        for (to, numbers) in self.columns_mut()[column..].iter_mut().zip(numbers) {
-            if let Some(to) = to[first..].first_chunk_mut() {
-                *to = *numbers;
-            }
-        }
-    }
+    pub(crate) const EMPTY: Self =
+        Self { columns: [[[0.0; LANES]; GROUPS]; COLUMNS], least: [0.0; COLUMNS], largest: [0.0; COLUMNS] };
 
-    /// The columns, in the order of the fields.
     #[inline(always)]
-    pub(crate) fn columns_mut(&mut self) -> &mut [[f32; PACKET_RAYS]; COLUMNS] {
-        bytemuck::from_bytes_mut(&mut bytemuck::bytes_of_mut(self)[..4 * PACKET_RAYS * COLUMNS])
+    pub(crate) fn column(&self, number: usize) -> &[f32; PACKET_RAYS] {
+        bytemuck::cast_ref(&self.columns[number])
     }
 
     /// How the rays can be traversed as a packet, if they can: in one octant, or (`short`) near each other.
     pub(crate) fn kind(&self, short: bool) -> Option<PacketKind> {
-        if self.largest[RAY_COLUMNS - 1] == f32::INFINITY {
+        if self.largest[FAR] == f32::INFINITY {
             // One ray starts so far away that it may hit everything.
             return None;
         }
@@ -145,29 +151,32 @@ impl Packet {
             return Some(PacketKind::Octant(least));
         }
         // An unlimited segment has a distant corner. Positions in the scene lie within ±2 √3.
-        let finite = (RAY_COLUMNS..RAY_COLUMNS + 3).all(|k| self.least[k] > -4.0 && self.largest[k + 3] < 4.0);
+        let finite = (0..3).all(|k| self.least[LOW + k] > -4.0 && self.largest[HIGH + k] < 4.0);
         (short && finite).then_some(PacketKind::Distance)
     }
 }
 
 multiversion! {
-    /// Computes the least and largest values of the first columns of a packet, for its first `count` rays. `count` is a multiple of eight.
-    bound_packet, (packet: &mut Packet, columns: usize, count: usize)
+    /// Computes the least and largest values of the columns of a packet that the tests of AABBs read, for its first `count` rays. `count` is a
+    /// multiple of eight.
+    bound_packet, (packet: &mut Packet, short: bool, count: usize)
 }
 
 #[inline(always)]
-fn bound_packet<L: Lanes>(lanes: L, packet: &mut Packet, columns: usize, count: usize) {
+fn bound_packet<L: Lanes>(lanes: L, packet: &mut Packet, short: bool, count: usize) {
     let lanes = lanes.narrow();
-    for k in 0..columns.min(COLUMNS) {
-        let (mut least, mut largest) = (lanes.splat(f32::INFINITY), lanes.splat(f32::NEG_INFINITY));
-        for eight in packet.columns_mut()[k][..count].as_chunks::<WIDTH>().0 {
-            for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
-                let value = lanes.load(&eight[i..]);
-                (least, largest) = (least.min(value), largest.max(value));
+    for columns in [0..FAR + 1, if short { LOW..COLUMNS } else { 0..0 }] {
+        for k in columns {
+            let (mut least, mut largest) = (lanes.splat(f32::INFINITY), lanes.splat(f32::NEG_INFINITY));
+            for eight in &packet.columns[k][..count / LANES] {
+                for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
+                    let value = lanes.load(&eight[i..]);
+                    (least, largest) = (least.min(value), largest.max(value));
+                }
             }
+            // The largest number is the least of the negated ones.
+            (packet.least[k], packet.largest[k]) = (least.least(), -lanes.splat(0.0).sub(largest).least());
         }
-        // The largest number is the least of the negated ones.
-        (packet.least[k], packet.largest[k]) = (least.least(), -lanes.splat(0.0).sub(largest).least());
     }
 }
 
@@ -181,13 +190,13 @@ fn packet_children<L: Lanes>(lanes: L, node: &Bvh8Node, octant: usize, packet: &
     let lanes = lanes.narrow();
     let mut mask = 0;
     for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
-        let (mut enter, mut leave) = (lanes.splat(packet.least[9]), lanes.splat(packet.largest[10]));
+        let (mut enter, mut leave) = (lanes.splat(packet.least[NEAR]), lanes.splat(packet.largest[FAR]));
         for k in 0..3 {
             let (least, largest) = (lanes.splat(packet.least[k]), lanes.splat(packet.largest[k]));
             let side = octant >> k & 1;
-            let (face, add) = (lanes.load(&node.bounds[side][k][i..]), lanes.splat(packet.least[3 + k]));
+            let (face, add) = (lanes.load(&node.bounds[side][k][i..]), lanes.splat(packet.least[ENTER + k]));
             enter = enter.max(face.mul_add(least, add).min(face.mul_add(largest, add)));
-            let (face, add) = (lanes.load(&node.bounds[1 ^ side][k][i..]), lanes.splat(packet.largest[6 + k]));
+            let (face, add) = (lanes.load(&node.bounds[1 ^ side][k][i..]), lanes.splat(packet.largest[LEAVE + k]));
             leave = leave.min(face.mul_add(least, add).max(face.mul_add(largest, add)));
         }
         mask |= enter.le_mask(leave) << i;
@@ -210,7 +219,7 @@ fn packet_neighbours<L: Lanes>(lanes: L, node: &Bvh8Node, packet: &Packet) -> (u
         let mut square = lanes.splat(0.0);
         let mut overlap = u64::MAX;
         for k in 0..3 {
-            let (low, high) = (packet.least[RAY_COLUMNS + k], packet.largest[RAY_COLUMNS + 3 + k]);
+            let (low, high) = (packet.least[LOW + k], packet.largest[HIGH + k]);
             let (from, to) = (lanes.load(&node.bounds[0][k][i..]), lanes.load(&node.bounds[1][k][i..]));
             overlap &= from.le_mask(lanes.splat(high)) & lanes.splat(low).le_mask(to);
             let middle = lanes.splat(0.5 * (low + high));
@@ -281,10 +290,11 @@ fn enter_faces<L: Lanes, const MIXED: bool>(
         if active >> i & ((1 << L::COUNT) - 1) == 0 {
             continue;
         }
-        let (mut enter, mut leave) = (lanes.load(&packet.near[i..]), lanes.load(&s_far[i..]));
+        let (mut enter, mut leave) = (lanes.load(&packet.column(NEAR)[i..]), lanes.load(&s_far[i..]));
         for k in 0..3 {
-            let inverse = lanes.load(&packet.inverse[k][i..]);
-            let (first, last) = (lanes.load(&packet.enter[k][i..]), lanes.load(&packet.leave[k][i..]));
+            let inverse = lanes.load(&packet.column(k)[i..]);
+            let first = lanes.load(&packet.column(ENTER + k)[i..]);
+            let last = lanes.load(&packet.column(LEAVE + k)[i..]);
             let (first, last) = if MIXED {
                 let (a, b) = (faces[0][k].mul(inverse), faces[1][k].mul(inverse));
                 (a.min(b).add(first), a.max(b).add(last))

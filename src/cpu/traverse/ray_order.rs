@@ -158,7 +158,7 @@ multiversion! {
 fn sort_keys<L: Lanes>(lanes: L, sorter: &RaySorter, rays: &[Ray; GROUP], keys: &mut [u32; GROUP]) {
     let RaySorter { low, high, cells, middle, scale, short } = sorter;
     let lanes = lanes.narrow();
-    let columns = lanes.transpose(bytemuck::cast_ref(rays));
+    let columns = lanes.transpose(bytemuck::cast_ref::<_, [[f32; 8]; 8]>(rays).each_ref());
     let splat = |x| lanes.splat(x);
     let bits = if *short { SHORT_BITS } else { BITS };
     let (finer, last) = ((1 << (bits - BITS)) as f32, splat(((1 << bits) - 1) as f32));

@@ -15,7 +15,7 @@ use std::hint::black_box;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::packet::{Packet, RAY_COLUMNS};
+use super::packet::Packet;
 use crate::cpu::frame::{CpuFrame, FLAG_ERROR, MAX_START, round_up};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
@@ -27,7 +27,10 @@ use crate::records::Ray;
 pub(crate) const LANES: usize = 8;
 
 type Lane = [f64; LANES];
-type Narrow = [f32; LANES];
+pub(super) type Narrow = [f32; LANES];
+
+/// Numbers of a prepared ray.
+pub(crate) const NUMBERS: usize = size_of::<PreparedRay>() / size_of::<f32>();
 
 /// Vectors in memory. If one crossed two cache lines, its access would take twice as long.
 #[repr(align(64))]
@@ -86,16 +89,18 @@ struct RayNumbers {
     last: Narrow,
 }
 
-/// The rest of the setup in f32, with bounds that contain its own roundings, for the lanes from `i` on. Writes the numbers of prepared rays as
-/// rows, in the order of the fields, and with `corners` those of AABBs around the segments.
+/// The rest of the setup in f32, with bounds that contain its own roundings, for the lanes from `i` on. Writes the numbers of prepared rays to
+/// a group of each column, in the order of the fields, and with `corners` those of AABBs around the segments to the columns after them.
 #[inline(always)]
-fn prepare_narrow<L: Lanes>(
+fn prepare_narrow<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
     lanes: L,
     numbers: &RayNumbers,
     i: usize,
-    rows: &mut [Narrow; 32],
-    corners: Option<&mut [Narrow; 6]>,
+    columns: &mut [[Narrow; GROUPS]; COLUMNS],
+    group: usize,
+    corners: bool,
 ) {
+    let group = group % GROUPS;
     let splat = |x| lanes.splat(x);
     let (zero, more) = (splat(0.0), splat(MORE));
     // No sphere lies as far out as these positions. Infinite ones would give NaN.
@@ -145,16 +150,21 @@ fn prepare_narrow<L: Lanes>(
         [beta, spread, floor, unit[0]],
         [unit[1], unit[2], step, before],
     ];
-    for (row, number) in rows.iter_mut().zip(numbers.as_flattened()) {
-        number.store(&mut row[i..]);
+    for (column, number) in columns.iter_mut().zip(numbers.as_flattened()) {
+        number.store(&mut column[group][i..]);
     }
-    let Some(corners) = corners else { return };
+    let Some((low, high)) = columns.get_mut(NUMBERS..).and_then(|columns| columns.split_at_mut_checked(3)) else {
+        return;
+    };
+    if !corners {
+        return;
+    }
     // Errors of these sums are at most 4 U (|F| + |s|).
     let pad = near.abs().add(far.abs()).add(splat(4.0)).mul_add(rounding, wide);
     for k in 0..3 {
         let (a, b) = (unit[k].mul_add(near, foot[k]), unit[k].mul_add(far, foot[k]));
-        a.min(b).sub(pad).store(&mut corners[k][i..]);
-        a.max(b).add(pad).store(&mut corners[k + 3][i..]);
+        a.min(b).sub(pad).store(&mut low[k][group][i..]);
+        a.max(b).add(pad).store(&mut high[k][group][i..]);
     }
 }
 
@@ -193,43 +203,57 @@ fn ray_numbers(frame: &CpuFrame, columns: &[Narrow; 8]) -> RayNumbers {
 }
 
 multiversion! {
-    /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite. A packet receives them as its rays from the given number
-    /// on, with AABBs if its segments are short.
-    prepare_rays, (
-        frame: &CpuFrame,
-        rays: &[Ray; LANES],
-        prepared: &mut [PreparedRay; LANES],
-        packet: Option<(&mut Packet, usize, bool)>
-    )
+    /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite.
+    prepare_rays, (frame: &CpuFrame, rays: &[Ray; LANES], prepared: &mut [PreparedRay; LANES]), |lanes| {
+        let mut columns = Aligned([[[0.0; LANES]]; NUMBERS]);
+        prepare_columns(lanes, frame, rays, &mut columns.0, 0, false);
+        transpose_columns(lanes, &black_box(&columns).0, 0, prepared);
+    }
+}
+
+multiversion! {
+    /// Prepares a group of a packet's rays, with AABBs if its segments are short.
+    prepare_group, (frame: &CpuFrame, rays: &[Ray; LANES], packet: &mut Packet, group: usize, short: bool), |lanes| {
+        prepare_columns(lanes, frame, rays, &mut packet.columns, group, short);
+    }
+}
+
+multiversion! {
+    /// Copies the numbers of a group of a packet's rays.
+    copy_group, (packet: &Packet, group: usize, prepared: &mut [PreparedRay; LANES]), |lanes| {
+        transpose_columns(lanes, &packet.columns, group, prepared);
+    }
 }
 
 #[inline(always)]
-fn prepare_rays<L: Lanes>(
+fn prepare_columns<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
     lanes: L,
     frame: &CpuFrame,
     rays: &[Ray; LANES],
-    prepared: &mut [PreparedRay; LANES],
-    packet: Option<(&mut Packet, usize, bool)>,
+    columns: &mut [[Narrow; GROUPS]; COLUMNS],
+    group: usize,
+    corners: bool,
 ) {
     let lanes = lanes.narrow();
-    // The columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time instead
-    // of eight.
-    let columns = Aligned(lanes.transpose(bytemuck::cast_ref(rays)));
-    let numbers = ray_numbers(frame, &black_box(&columns).0);
-    let (mut rows, mut corners) = (Aligned([[0.0; LANES]; 32]), Aligned([[0.0; LANES]; 6]));
-    let short = packet.as_ref().is_some_and(|&(.., short)| short);
+    // The records' columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time
+    // instead of eight.
+    let records = Aligned(lanes.transpose(bytemuck::cast_ref::<_, [Narrow; 8]>(rays).each_ref()));
+    let numbers = ray_numbers(frame, &black_box(&records).0);
     for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
-        prepare_narrow(lanes, &numbers, i, &mut rows.0, short.then_some(&mut corners.0));
+        prepare_narrow(lanes, &numbers, i, columns, group, corners);
     }
-    let Aligned(rows) = black_box(&rows);
-    if let Some((packet, first, short)) = packet {
-        packet.set(0, first, &rows[..RAY_COLUMNS]);
-        if short {
-            packet.set(RAY_COLUMNS, first, &corners.0);
-        }
-    }
-    for (k, rows) in rows.as_chunks().0.iter().enumerate() {
-        for (ray, numbers) in prepared.iter_mut().zip(lanes.transpose(rows)) {
+}
+
+#[inline(always)]
+fn transpose_columns<const GROUPS: usize, const COLUMNS: usize>(
+    lanes: impl Lanes,
+    columns: &[[Narrow; GROUPS]; COLUMNS],
+    group: usize,
+    prepared: &mut [PreparedRay; LANES],
+) {
+    for (k, columns) in columns.as_chunks::<8>().0.iter().take(NUMBERS / 8).enumerate() {
+        let numbers = lanes.narrow().transpose(each(|i| &columns[i][group % GROUPS]));
+        for (ray, numbers) in prepared.iter_mut().zip(numbers) {
             bytemuck::cast_mut::<PreparedRay, [Narrow; 4]>(ray)[k] = numbers;
         }
     }
@@ -243,9 +267,9 @@ multiversion! {
 #[inline(always)]
 fn prepare_ray<L: Lanes>(lanes: L, frame: &CpuFrame, ray: &Ray) -> PreparedRay {
     let columns = bytemuck::cast_ref::<Ray, [f32; 8]>(ray).map(|number| [number; LANES]);
-    let mut rows = [[0.0; LANES]; 32];
-    prepare_narrow(lanes.narrow(), &ray_numbers(frame, &columns), 0, &mut rows, None);
-    bytemuck::cast::<[f32; 32], PreparedRay>(std::array::from_fn(|i| rows[i][0]))
+    let mut rows = [[[0.0; LANES]]; NUMBERS];
+    prepare_narrow(lanes.narrow(), &ray_numbers(frame, &columns), 0, &mut rows, 0, false);
+    bytemuck::cast::<[f32; NUMBERS], PreparedRay>(std::array::from_fn(|i| rows[i][0][0]))
 }
 
 /// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.

@@ -8,8 +8,8 @@ use super::*;
 use crate::bvh::bvh8::node::{Bounds, BuildItem, Bvh8Node, Child, Leaf8, WIDTH};
 use crate::cpu::accel::build_item;
 use crate::cpu::frame::tests::{property_cases, scene};
-use crate::cpu::traverse::leaf::{LeafHits, StartInside};
-use crate::cpu::traverse::packet::ActiveRays;
+use crate::cpu::traverse::leaf::{LeafHits, PacketHits, StartInside};
+use crate::cpu::traverse::packet::PACKET_RAYS;
 use crate::cpu::traverse::stream::ChildHits;
 use crate::intersect::classify::{HitClass, classify};
 use crate::intersect::motion::Target;
@@ -21,7 +21,7 @@ use crate::records::Sphere;
 /// Prepares one ray, in every lane.
 pub(crate) fn prepared(level: SimdLevel, frame: &CpuFrame, ray: &Ray) -> [PreparedRay; LANES] {
     let mut prepared = [PreparedRay::zeroed(); LANES];
-    level.prepare_rays(frame, &[*ray; LANES], &mut prepared, None);
+    level.prepare_rays(frame, &[*ray; LANES], &mut prepared);
     prepared
 }
 
@@ -46,22 +46,31 @@ fn is_hit(ray: &Ray, sphere: &Sphere) -> bool {
     })
 }
 
-/// What the tests say of a ray and eight spheres: masks of those whose AABB it enters, of candidates, and of certain hits.
+/// What the tests say of a ray and eight spheres: masks of those whose AABB it enters, of candidates, and of certain hits. In a packet the ray
+/// has number 13.
 fn masks(
     level: SimdLevel,
-    prepared: &[PreparedRay; LANES],
+    (frame, ray, prepared): (&CpuFrame, &Ray, &[PreparedRay; LANES]),
     (leaf, node): &(Leaf8, Bvh8Node),
-    packet: bool,
+    packed: bool,
 ) -> [u32; 3] {
-    let (s_far, mut hits, mut entered) = ([prepared[0].far], [LeafHits::NONE], ChildHits::default());
-    level.intersect_children(node, prepared[0].octant(), prepared, &s_far, &[0], &mut entered);
-    let (inside, active) = (StartInside::Undecided, ActiveRays { first: 0, mask: 1 });
-    let count = match packet {
-        false => level.cull_leaf(leaf, prepared, &s_far, &[0], inside, &mut hits),
-        true => level.cull_packet_leaf(leaf, prepared, &s_far, active, inside, &mut hits),
-    };
-    let [LeafHits { candidates, certain, .. }] = hits;
-    [entered.any as u32, if count == 1 { candidates } else { 0 }, if count == 1 { certain } else { 0 }]
+    let (s_far, mut hits, mut entered) = (prepared[0].far, LeafHits::NONE, ChildHits::default());
+    level.intersect_children(node, prepared[0].octant(), prepared, &[s_far], &[0], &mut entered);
+    let inside = StartInside::Undecided;
+    let [mut candidates, mut certain] = [0; 2];
+    if packed {
+        let (mut packet, mut hits) = (Packet::EMPTY, [PacketHits::NONE; PacketHits::MAX]);
+        level.prepare_group(frame, &[*ray; LANES], &mut packet, 1, false);
+        let count = level.cull_packet_leaf(leaf, &packet, &[s_far; PACKET_RAYS], 1 << 13, inside, &mut hits);
+        for PacketHits { first, lane, candidates: rays, certain: sure, .. } in &hits[..count] {
+            assert_eq!(*rays << first, 1 << 13);
+            candidates |= 1 << lane;
+            certain |= u32::from(*sure != 0) << lane;
+        }
+    } else if level.cull_leaf(leaf, prepared, &[s_far], &[0], inside, std::slice::from_mut(&mut hits)) == 1 {
+        LeafHits { candidates, certain, .. } = hits;
+    }
+    [entered.any as u32, candidates, certain]
 }
 
 fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
@@ -74,7 +83,7 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
         for eight in spheres.chunks(WIDTH) {
             let kernels = leaf_and_node(&frame, eight);
             for packet in [false, true] {
-                let [entered, candidates, certain] = masks(level, &prepared, &kernels, packet);
+                let [entered, candidates, certain] = masks(level, (&frame, ray, &prepared), &kernels, packet);
                 for (k, sphere) in eight.iter().enumerate() {
                     let what = || format!("{}: {ray:?} {sphere:?}", level.name());
                     let has = |mask: u32| mask >> k & 1 == 1;
@@ -105,10 +114,14 @@ fn eight_rays_are_prepared_like_each_of_them_alone() {
             ray.between(n.signed(), 2.0 + n.unit())
         });
         let mut together = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &rays, &mut together, None);
-        for (ray, together) in rays.iter().zip(together) {
+        level.prepare_rays(&frame, &rays, &mut together);
+        let (mut packet, mut copied) = (Packet::EMPTY, [PreparedRay::zeroed(); LANES]);
+        level.prepare_group(&frame, &rays, &mut packet, 5, true);
+        level.copy_group(&packet, 5, &mut copied);
+        for ((ray, together), copied) in rays.iter().zip(together).zip(copied) {
             let [alone, ..] = prepared(level, &frame, ray);
             assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone), "{}", level.name());
+            assert_eq!(bytemuck::bytes_of(&copied), bytemuck::bytes_of(&alone), "{}", level.name());
         }
     }
 }

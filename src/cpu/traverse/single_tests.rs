@@ -27,7 +27,7 @@ impl Case {
         let rays = &rays[..rays.len() / LANES * LANES];
         let mut prepared = vec![PreparedRay::zeroed(); rays.len()];
         for (rays, prepared) in rays.as_chunks::<LANES>().0.iter().zip(prepared.as_chunks_mut::<LANES>().0) {
-            level.prepare_rays(&bvh.frame, rays, prepared, None);
+            level.prepare_rays(&bvh.frame, rays, prepared);
         }
         Self { bvh, rays: prepared }
     }

@@ -11,9 +11,9 @@ use std::cell::RefCell;
 use bytemuck::Zeroable;
 
 use super::deferred::{DeferredPair, IntersectScratch};
-use super::leaf::{AnyLeaves, LeafHits, StartInside};
+use super::leaf::{AnyLeaves, LeafHits, PacketHits, StartInside};
 use super::moving_leaf::prepare_moving;
-use super::packet::{COLUMNS, PACKET_RAYS, Packet, PacketKind, RAY_COLUMNS};
+use super::packet::{BEGIN, FAR, PACKET_RAYS, Packet, PacketKind};
 use super::ray_order::RayOrder;
 use super::ray_setup::{LANES, PreparedRay};
 use super::single::{ChildStack, END, InterleavedRays, SIDE_BY_SIDE};
@@ -57,10 +57,12 @@ struct Scratch {
     rays: Vec<PreparedRay>,
     packets: Vec<Packet>,
     kinds: Vec<Option<PacketKind>>,
+    complete: Vec<u64>,
     octants: [Vec<u32>; 8],
     s_far: Vec<f32>,
     levels: Vec<LevelScratch>,
     leaf_hits: Vec<LeafHits>,
+    packet_hits: Vec<PacketHits>,
     stack: ChildStack,
     interleaved: InterleavedRays,
     certain: Vec<DeferredPair>,
@@ -87,12 +89,16 @@ pub(crate) struct StreamTraversal<'a, V> {
     pub(crate) precision: Precision,
     /// Maximum length of a list whose rays are traversed in their own order.
     short_list: usize,
-    pub(crate) rays: &'a [PreparedRay],
+    /// The rays. Those of packets are complete where `complete` has a bit: the packets have their numbers.
+    pub(crate) rays: &'a mut [PreparedRay],
+    packets: &'a [Packet],
+    complete: &'a mut [u64],
     /// End of each ray's segment: what begins later does not count.
     pub(crate) s_far: &'a mut [f32],
     /// How many times `s_far` of any ray was reduced.
     pub(crate) shortened: usize,
     pub(crate) leaf_hits: &'a mut [LeafHits],
+    pub(crate) packet_hits: &'a mut [PacketHits; PacketHits::MAX],
     stack: &'a mut ChildStack,
     interleaved: &'a mut InterleavedRays,
     pub(crate) inside: StartInside,
@@ -118,10 +124,12 @@ pub(crate) fn traverse<V: HitCollector>(
             rays,
             packets,
             kinds,
+            complete,
             octants,
             s_far,
             levels,
             leaf_hits,
+            packet_hits,
             stack,
             interleaved,
             certain,
@@ -135,50 +143,54 @@ pub(crate) fn traverse<V: HitCollector>(
         }
         let short = order == RayOrder::Short;
         let packed = order != RayOrder::Incoherent && ray_attributes.is_empty() && input.len() >= PACKET_RAYS;
-        packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::zeroed());
+        packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::EMPTY);
         octants.iter_mut().for_each(Vec::clear);
         kinds.clear();
+        complete.clear();
         s_far.clear();
-        let mut nearby = false;
+        // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
+        let (mut nearby, is_nearby) = (false, |begin: &f32| begin.abs() < 4.0);
         // Packet by packet, because the rays of one stay in the first-level cache.
         for (n, (input, rays)) in input.chunks(PACKET_RAYS).zip(rays.chunks_mut(PACKET_RAYS)).enumerate() {
             let before = n * PACKET_RAYS;
-            let mut packet = packets.get_mut(n);
+            let packet = packets.get_mut(n);
             let (groups, left) = input.as_chunks();
             // The last group is padded with copies of its first ray.
             let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-            for (g, (group, prepared)) in groups.iter().chain(&last).zip(rays.as_chunks_mut().0).enumerate() {
-                let packet = packet.as_deref_mut().map(|packet| (packet, g * LANES, short));
-                bvh.level.prepare_rays(&bvh.frame, group, prepared, packet);
-            }
-            let rays = &mut rays[..input.len()];
-            let attributes = ray_attributes.get(before..).unwrap_or_default();
-            for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(attributes).enumerate() {
-                if attributes.from_id != NO_SPHERE && collectors[before + i].cutoff(ray).is_none() {
-                    // The sphere on which the ray starts has settled everything.
-                    prepared.far = f32::NEG_INFINITY;
-                }
-                prepare_attributes(bvh, prepared, ray, attributes);
-            }
+            let groups = groups.iter().chain(&last).enumerate();
             let kind = if let Some(packet) = packet {
-                let columns = if short { COLUMNS } else { RAY_COLUMNS };
-                bvh.level.bound_packet(packet, columns, rays.len().next_multiple_of(LANES));
-                s_far.extend(&packet.far[..rays.len()]);
-                packet.kind(short)
+                groups.for_each(|(g, group)| bvh.level.prepare_group(&bvh.frame, group, packet, g, short));
+                bvh.level.bound_packet(packet, short, input.len().next_multiple_of(LANES));
+                s_far.extend(&packet.column(FAR)[..input.len()]);
+                nearby = nearby || packet.column(BEGIN)[..input.len()].iter().any(is_nearby);
+                let kind = packet.kind(short);
+                complete.push(if kind.is_some() { 0 } else { complete_rays(bvh.level, packet, u64::MAX, rays) });
+                kind
             } else {
+                groups.zip(rays.as_chunks_mut().0).for_each(|((_, group), prepared)| {
+                    bvh.level.prepare_rays(&bvh.frame, group, prepared);
+                });
+                let attributes = ray_attributes.get(before..).unwrap_or_default();
+                for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(attributes).enumerate() {
+                    if attributes.from_id != NO_SPHERE && collectors[before + i].cutoff(ray).is_none() {
+                        // The sphere on which the ray starts has settled everything.
+                        prepared.far = f32::NEG_INFINITY;
+                    }
+                    prepare_attributes(bvh, prepared, ray, attributes);
+                }
+                let rays = &rays[..input.len()];
                 s_far.extend(rays.iter().map(|ray| ray.far));
+                nearby = nearby || rays.iter().any(|ray| is_nearby(&ray.begin));
                 None
             };
             kinds.push(kind);
-            // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
-            nearby = nearby || rays.iter().any(|ray| ray.begin.abs() < 4.0);
             if kind.is_some() {
                 continue;
             }
-            for (i, prepared) in rays.iter().enumerate() {
+            for (i, prepared) in rays[..input.len()].iter().enumerate() {
                 if prepared.margin == f32::INFINITY {
                     // From so far away everything may be hit.
-                    scene.visit_all(&input[i], attributes.get(i), &mut collectors[before + i]);
+                    scene.visit_all(&input[i], ray_attributes.get(before + i), &mut collectors[before + i]);
                 } else {
                     octants[prepared.octant()].push((before + i) as u32);
                 }
@@ -190,10 +202,11 @@ pub(crate) fn traverse<V: HitCollector>(
         }
         let at_rest = !scene.attributes.has_motion_or_shape() && !ray_attributes.iter().any(RayAttributes::moves);
         let passing = ray_attributes.first().is_some_and(|attributes| attributes.moves_with_ray != 0);
-        let rays = &rays[..input.len()];
         if levels.len() < bvh.tree.depth {
             levels.resize_with(bvh.tree.depth, LevelScratch::default);
         }
+        packet_hits.resize(PacketHits::MAX, PacketHits::NONE);
+        let Some(packet_hits) = packet_hits.first_chunk_mut() else { return };
         let short_list = match (at_rest, input.len()) {
             (false, _) => 0,
             (true, ..=FEW_RAYS) => FEW_RAYS,
@@ -211,9 +224,12 @@ pub(crate) fn traverse<V: HitCollector>(
             precision,
             short_list,
             rays,
+            packets,
+            complete,
             s_far,
             shortened: 0,
             leaf_hits,
+            packet_hits,
             stack,
             interleaved,
             inside: if nearby { inside } else { StartInside::Undecided },
@@ -221,7 +237,7 @@ pub(crate) fn traverse<V: HitCollector>(
             undecided,
             intersecting,
         };
-        for (number, (packet, kind)) in packets.iter().zip(kinds).enumerate() {
+        for (number, (packet, kind)) in traversal.packets.iter().zip(kinds).enumerate() {
             if let Some(kind) = *kind {
                 let count = (input.len() - number * PACKET_RAYS).min(PACKET_RAYS);
                 traversal.packet(0, kind, (number, packet), u64::MAX >> (PACKET_RAYS - count));
@@ -235,6 +251,20 @@ pub(crate) fn traverse<V: HitCollector>(
         traversal.intersect_undecided();
         traversal.intersect_certain();
     });
+}
+
+/// Completes the groups of a packet that contain any of these rays. Returns the rays in them.
+fn complete_rays(level: SimdLevel, packet: &Packet, mut rays: u64, prepared: &mut [PreparedRay]) -> u64 {
+    let mut complete = 0;
+    while rays != 0 {
+        let group = rays.trailing_zeros() as usize / LANES;
+        if let Some(prepared) = prepared.as_chunks_mut().0.get_mut(group) {
+            level.copy_group(packet, group, prepared);
+        }
+        complete |= 0xff << (LANES * group);
+        rays &= !complete;
+    }
+    complete
 }
 
 /// Completes the setup of a prepared ray for its attributes.
@@ -252,6 +282,16 @@ pub(super) fn prepare_attributes(bvh: &CpuBvh, prepared: &mut PreparedRay, ray: 
 }
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
+    /// Completes rays of a packet: most never leave it.
+    #[inline(always)]
+    pub(crate) fn complete(&mut self, packet: usize, rays: u64) {
+        let Some(complete) = self.complete.get_mut(packet) else { return };
+        if rays & !*complete != 0 {
+            let prepared = &mut self.rays[packet * PACKET_RAYS..];
+            *complete |= complete_rays(self.bvh.level, &self.packets[packet], rays & !*complete, prepared);
+        }
+    }
+
     /// Visits a node. The recursion is as deep as the BVH, which is the length of `levels`.
     fn node(&mut self, node: usize, octant: usize, padded: RayList<'_>, levels: &mut [LevelScratch]) {
         let list = padded.rays();
@@ -322,12 +362,12 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
     fn one_by_one(&mut self, node: usize, list: &[u32]) {
         let leaves = AnyLeaves { bvh: self.bvh, moves_with_ray: self.moves_with_ray };
         for &ray in list {
-            let prepared = &self.rays[ray as usize];
             (self.stack.inside, self.leaf_hits[0].ray) = (self.inside, ray);
             self.stack.start(node);
             loop {
-                let Self { bvh, s_far, stack, leaf_hits, .. } = self;
-                let leaf = bvh.level.next_leaf(&leaves, prepared, s_far[ray as usize], stack, &mut leaf_hits[0]);
+                let Self { bvh, rays, s_far, stack, leaf_hits, .. } = self;
+                let (prepared, far) = (&rays[ray as usize], s_far[ray as usize]);
+                let leaf = bvh.level.next_leaf(&leaves, prepared, far, stack, &mut leaf_hits[0]);
                 if leaf == END {
                     break;
                 }

@@ -73,7 +73,7 @@ pub(crate) trait Lanes: Copy {
     }
     /// Transposes eight rows of eight numbers.
     #[inline(always)]
-    fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
+    fn transpose(self, rows: [&[f32; 8]; 8]) -> [[f32; 8]; 8] {
         std::array::from_fn(|j| std::array::from_fn(|i| rows[i][j]))
     }
     /// Whether [`compress`](Self::compress) is one instruction.
@@ -173,7 +173,7 @@ macro_rules! lanes {
 macro_rules! transpose {
     ($low:ident, $high:ident, |$lanes:ident, $row:ident, $later:ident| $join:expr) => {
         #[inline(always)]
-        fn transpose(self, rows: &[[f32; 8]; 8]) -> [[f32; 8]; 8] {
+        fn transpose(self, rows: [&[f32; 8]; 8]) -> [[f32; 8]; 8] {
             let mut columns = [[0.0; 8]; 8];
             for j in [0, 4] {
                 for i in (0..8).step_by(Self::COUNT) {
