@@ -120,7 +120,8 @@ def test_a_surface_nearer_than_the_range_blocks_the_rays_of_a_sensor():
     assert scene.all(rays).offsets.tolist() == [0, 0]
     assert scene.closest(rays, near="pass").t.tolist() == [[9.0]]
     # Rays that are joined stay rays of a sensor.
-    for joined in (np.concatenate([rays, rays]), np.vstack([rays, rays]), np.stack([rays, rays]), rays.reshape(-1, 8).copy()):
+    arrays = (np.concatenate([rays, rays]), np.vstack([rays, rays]), np.stack([rays, rays]), rays.reshape(-1, 8).copy())
+    for joined in (*arrays, [rays, rays], tuple(rays)):
         assert not scene.closest(joined).hit.any()
     assert scene.closest(np.concatenate([rays, np.array(rays)])).hit.all()
     # Other queries cannot obey it, and arrays that are not of a sensor pass.

@@ -261,6 +261,38 @@ def test_a_table_is_no_array(scene):
             scene.contains(table)
 
 
+def test_rows_go_by_name(scene):
+    frame = pd.DataFrame({"oy": [0.0, 7.0], "t_max": [9.0, 9.0], "dx": 1.0, "t_min": [5.0, 0.0], "ox": 0.0, "oz": 0.0, "dy": 0.0, "dz": 0.0})
+    row, points = frame.iloc[0], pd.DataFrame({"z": [3.0], "y": [2.0], "x": [1.0]})
+    (named,) = frame.head(1).itertuples(index=False)
+    for one in (row, named):
+        assert scene.closest(one).t == 5 and scene.closest(one).t.shape == ()
+    apart = row[["oz", "oy", "ox"]], row[["dz", "dy", "dx"]]
+    assert scene.closest(*apart).t == 4
+    (point,) = points.itertuples(index=False)
+    for one in (points.iloc[0], point):
+        assert umbracast.Scene([[1, 2, 3, 0.5]], device="cpu").contains(one).count == 1
+        np.testing.assert_array_equal(umbracast.rays_along(one, [0, 0, 1])[:3], [1, 2, 3])
+        np.testing.assert_array_equal(umbracast.rays_along([0, 0, 0], one)[3:6], [1, 2, 3])
+        np.testing.assert_array_equal(umbracast.rays_toward([0, 0, 0], one)[3:6], [1, 2, 3])
+        np.testing.assert_array_equal(umbracast.rays_of_camera(one, [0, 0, 0], size=(1, 1))[0, 0, :3], [1, 2, 3])
+        assert umbracast.Scene(SPHERES, origin=one, device="cpu").origin == (1, 2, 3)
+        assert umbracast.visible_fraction([0, 0, 0], one, 0.1, [[0.5, 1, 1.5]], [1e-3]).fraction < 1
+    with pytest.raises(TypeError, match="^target has the labels oz, oy, ox, not x, y, z: rename them, or pass plain numbers"):
+        umbracast.rays_toward([0, 0, 0], apart[0])
+    balls = points.assign(r=1.0)
+    for given in ([frame], [row, row], list(frame.itertuples(index=False)), [pl.DataFrame(frame)], [[row]]):
+        with pytest.raises(TypeError, match=r"^rays: the value at \[0.*\] has names, .*: pass one table, as pandas.DataFrame\(rows\)"):
+            scene.closest(given)
+    with pytest.raises(TypeError, match="has names"):
+        umbracast.Scene([row for _, row in balls.iterrows()])
+    # Labels of the rows of a column say nothing of its order, and a column of numbers has none.
+    labelled = pd.Series([0.0, 0.5], index=["b", "a"])
+    np.testing.assert_array_equal(scene.closest([[0, 0, 0, 1, 0, 0]] * 2, ray_radius=labelled).t, [4, 3.5])
+    for plain in ((0.0, 0, 0, 1, 0, 0), pd.Series([0.0, 0, 0, 1, 0, 0]), [pd.Series([0.0, 0, 0, 1, 0, 0])]):
+        assert scene.closest(plain).t == 4
+
+
 def test_quaternions_of_few_digits_are_normalised_with_a_warning():
     with pytest.warns(RuntimeWarning, match=r"1 of 2 poses were normalised: \|q\| of pose 1 is 0.999849") as found:
         table = pd.DataFrame([[0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0.707, 0, 0, 0.707]], columns=["x", "y", "z", "qw", "qx", "qy", "qz"])
@@ -287,6 +319,8 @@ def test_arrays_and_datasets_of_xarray():
     rays[1, :, 1] = 7
     given = xarray.DataArray(rays, dims=("row", "column", "field"))
     np.testing.assert_array_equal(scene.closest(given).t, scene.closest(rays).t)
+    turned = xarray.DataArray(rays[..., ::-1], dims=given.dims, coords={"field": list(RAY)[::-1]})
+    np.testing.assert_array_equal(scene.closest(turned).t, scene.closest(rays).t)
     # The coordinate time is the row, not the time of a ray.
     fields = {name: (("time", "column"), rays[..., k]) for k, name in enumerate(RAY)}
     data = xarray.Dataset(fields, coords={"time": [2.0, 3.0]})

@@ -123,7 +123,8 @@ def visible_fraction(
         given["limb_darkening"] = (limb_darkening, 1)
     arrays: dict[str, NDArray[np.float64]] = {}
     for name, (array, width) in given.items():
-        wide: NDArray[np.float64] = np.asarray(_validate.floats(name, array), np.float64, order="C")
+        vectors = _validate.vectors(name, array) if width and name != "limb_darkening" else array
+        wide: NDArray[np.float64] = np.asarray(_validate.floats(name, vectors), np.float64, order="C")
         last = lengths if name == "limb_darkening" else (3,)
         if width and (wide.ndim == 0 or wide.shape[-1] not in last):
             expected = " or ".join(f"(…, {'B, ' if name in _PER_BODY else ''}{length})" for length in last)
@@ -407,7 +408,7 @@ def _vectors(name: str, given: ArrayLike, unit: str) -> NDArray[np.float64]:
     """Return contiguous vectors. Quantities of Astropy are converted to ``unit``."""
     if hasattr(given, "to_value"):
         given = given.to_value(unit)
-    found: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, given), np.float64)
+    found: NDArray[np.float64] = np.ascontiguousarray(_validate.floats(name, _validate.vectors(name, given)), np.float64)
     if found.shape[-1] != 3:
         raise ValueError(f"{name} must have shape (…, N, 3), not {found.shape}")
     return found

@@ -402,6 +402,8 @@ class Queries:
         allowed: frozenset[str] = OPTIONS,
         of_hits: Mapping[str, Any] = {},
     ) -> tuple[_input.RayInput, CallOptions, _input.RayBatch]:
+        if isinstance(rays, (list, tuple)) and rays and all(isinstance(one, _input.SensorRays) for one in rays):
+            rays = np.stack(rays)
         if isinstance(rays, _input.SensorRays) and rays.has_minimum_range and verb in NEAR_QUERIES:
             options = {"near": "block", **options}
         given = _input.rays(rays, directions, t_min, t_max)

@@ -116,6 +116,8 @@ def starts_of(origin: Any) -> NDArray[np.float64] | None:
         if origin != "auto":
             raise ValueError(f"origin is {origin!r}: it must be three numbers, rays or 'auto'")
         return np.empty((0, 3))
+    if len(_validate.labels(origin)) == 3 and np.ndim(origin) == 1:
+        return None
     origin = _tables.read(origin)
     is_array = not isinstance(origin, (_input.Segments, Mapping))
     if is_array and np.ndim(origin) < 2 and np.size(origin) not in (6, 8):

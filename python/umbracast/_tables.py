@@ -1,4 +1,5 @@
 """Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
+A row of pandas, a named tuple and an array of xarray whose last axis has names are tables, too.
 
 None of these packages is needed, but for Arrow streams PyArrow. Columns go by name, in any order. An unknown column is an error, because
 a misspelt one would otherwise go unnoticed.
@@ -29,6 +30,9 @@ def columns(given: Any) -> Table | None:
         return _of_dataset(given)
     if isinstance(given, Mapping):
         return given
+    if names := _validate.labels(given):
+        values = given if isinstance(given, tuple) else np.moveaxis(np.asarray(given), -1, 0)
+        return _unique(zip(names, values, strict=True))
     # Arrays of xarray are streams of Arrow, too. The columns of a LazyFrame are not known yet.
     if isinstance(given, (list, tuple)) or hasattr(given, "collect") or (hasattr(given, "dims") and hasattr(given, "to_numpy")):
         return None
@@ -41,10 +45,17 @@ def columns(given: Any) -> Table | None:
         named = [(name, _of_arrow(column)) for name, column in zip(table.column_names, table.columns, strict=True)]
     else:
         return None
-    for place, (name, _) in enumerate(named):
-        if any(name == other for other, _ in named[:place]):
+    return _unique(named)
+
+
+def _unique(named: Iterable[tuple[str, Any]]) -> Table:
+    """Return columns by name. Raises ValueError if a name appears twice."""
+    found: dict[str, Any] = {}
+    for name, values in named:
+        if name in found:
             raise ValueError(f"column {name!r} appears twice")
-    return dict(named)
+        found[name] = values
+    return found
 
 
 def read(given: Any) -> Any:

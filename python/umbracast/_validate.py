@@ -32,6 +32,8 @@ def size(given: Any, least: int, most: int) -> tuple[int, int]:
 def numbers(name: str, given: Any, *counts: int) -> tuple[float, ...]:
     """Return numbers as floats. There must be as many as one of the ``counts``."""
     refuse_unusable(name, given)
+    if 3 in counts:
+        given = vectors(name, given)
     try:
         found = tuple(float(one) for one in given)
     except (TypeError, ValueError):
@@ -39,6 +41,27 @@ def numbers(name: str, given: Any, *counts: int) -> tuple[float, ...]:
     if len(found) not in counts:
         raise ValueError(f"{name} must contain {' or '.join(map(str, counts))} numbers, but is {given!r}")
     return found
+
+
+def labels(given: Any) -> list[str]:
+    """Return the names along the last axis, if they are text: of a named tuple, a row of pandas, or an array of xarray. Empty for others."""
+    found: Any = getattr(given, "_fields", ()) if isinstance(given, tuple) else ()
+    if hasattr(given, "iloc") and not hasattr(given, "columns"):
+        found = given.index
+    elif hasattr(given, "dims") and hasattr(given, "coords"):
+        found = given.coords[given.dims[-1]].to_numpy() if given.dims and given.dims[-1] in given.coords else ()
+    return list(found) if all(isinstance(one, str) for one in found) else []
+
+
+def vectors(name: str, given: Any) -> Any:
+    """Return coordinates with labels x, y and z in this order. Those without labels are returned as they are."""
+    names = labels(given)
+    if names and sorted(names) != ["x", "y", "z"]:
+        raise TypeError(f"{name} has the labels {', '.join(names)}, not x, y, z: rename them, or pass plain numbers in this order")
+    if not names:
+        return given
+    refuse_unusable(name, given)
+    return np.asarray(given)[..., np.argsort(names)]
 
 
 def check_once(argument: str, given: Any, column: str) -> None:
@@ -60,8 +83,12 @@ def refuse_unusable(name: str, given: Any, place: tuple[int, ...] = ()) -> None:
     """
     if isinstance(given, (list, tuple)):
         for i, one in enumerate(given):
-            if not isinstance(one, (int, float)):
-                refuse_unusable(name, one, (*place, i))
+            if isinstance(one, (int, float)):
+                continue
+            if type(one) is not list and (hasattr(one, "columns") or labels(one)):
+                remedy = "pass one table, as pandas.DataFrame(rows) and pandas.concat(frames) return it, or plain numbers"
+                raise TypeError(f"{name}: the value at [{', '.join(map(str, (*place, i)))}] has names, which a list does not keep: {remedy}")
+            refuse_unusable(name, one, (*place, i))
         return
     has_unit = isinstance(given, np.ndarray) or hasattr(given, "to_value") or hasattr(given, "magnitude")
     unit = getattr(given, "unit", getattr(given, "units", None)) if has_unit else None
