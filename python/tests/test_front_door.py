@@ -121,6 +121,13 @@ def test_a_scene_from_points_has_one_radius_or_many():
     np.testing.assert_array_equal(one.spheres, np.c_[points, np.full(20, 0.25, np.float32)])
     many = umbracast.Scene.from_points(points.astype(float), np.arange(1, 21), device="cpu")
     np.testing.assert_array_equal(many.spheres[:, 3], np.arange(1, 21))
+    # Rounding of the radius counts, whatever the type of the points.
+    assert [umbracast.Scene.from_points(points.astype(kind), 0.1, device="cpu").rounded for kind in ("f4", "f8")] == [20, 20]
+    assert len(umbracast.Scene.from_points(np.empty((0, 3)), 0.1, device="cpu")) == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(umbracast.RecordError, match=r"sphere 0: r is 1e\+?39: it exceeds the largest f32"):
+            umbracast.Scene.from_points(points, 1e39, device="cpu")
     for radius, shape in ((0.5, (3, 2)), ([1, 2], (3, 3))):
         with pytest.raises(ValueError, match="must have shape|must be a number"):
             umbracast.Scene.from_points(np.zeros(shape), radius, device="cpu")

@@ -65,7 +65,7 @@ def test_moving_spheres_agree_with_spheres_moved_by_numpy(moving, motion):
         strict=True,
     ):
         np.testing.assert_array_equal(a, b)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'inside': allowed are motion, ray_radius, times"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'inside': allowed are hits, motion, ray_radius, t_max, t_min, times"):
         moving.attributes(rays, hits=one, inside="exit")
 
 

@@ -131,6 +131,7 @@ RAYS = {
         "hits.id must be in 0",
     ),
     "unknown options": (lambda s, r: s.closest(r, insides="enter"), TypeError, "unexpected keyword argument 'insides'"),
+    "an unknown end": (lambda s, r: s.closest(r, tmin=3), TypeError, "argument 'tmin': allowed are ends, .*, out, .*, t_max, t_min, times"),
     "unknown words": (
         lambda s, r: s.closest(r, inside="out"),
         ValueError,
@@ -195,6 +196,11 @@ SCENES = {
         lambda s: umbracast.Scene(bad(s.astype(float), 2, 1, -1e40)),
         umbracast.RecordError,
         "sphere 2: y is -1",
+    ),
+    "too far from the origin": (
+        lambda s: umbracast.Scene([[5.0, 0, 0, 1]], origin=[1e300, 0, 0]),
+        umbracast.RecordError,
+        "sphere 0: x is 5.0: the difference from 1e300 exceeds the largest f32",
     ),
     "few velocities": (
         lambda s: umbracast.Scene(s, velocities=np.zeros((3, 3))),
@@ -368,6 +374,7 @@ def test_messages_about_files_name_arguments_of_python(tmp_path):
     for text, words in (
         ("x,y,z,r,label\n0,0,0,1,a\n", "unknown column 'label'.*; other columns need ignore_extra=True$"),
         ("x,y,z\n0,0,0\n", "points need a column with a radius, or radius=RADIUS$"),
+        ("ox,oy,oz,dx,dy,dz\n", "column 'ox' belongs to rays; known columns are"),
     ):
         path.write_text(text)
         with pytest.raises(ValueError, match=words):

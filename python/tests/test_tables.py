@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import umbracast
+from astropy.table import Table
 
 CASES = Path(__file__).parent.parent.parent / "tests" / "data" / "cases"
 # The ray meets sphere 0 at t = 4 and sphere 1, behind it, at t = 8; sphere 2 moves into its way at time 1.
@@ -30,6 +31,7 @@ TABLES = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
     "pyarrow": pa.table,
+    "astropy": Table,
 }
 
 
@@ -196,6 +198,7 @@ WRONG = {
         "velocities is given twice",
     ),
     "radius twice": (lambda s, m: umbracast.Scene.from_points(m(BALL), 1), "radius is given twice"),
+    "another radius twice": (lambda s, m: umbracast.Scene.from_points(m({**POINT, "radius": [1]}), 1), "radius is given .* column 'radius'"),
     "two radii": (lambda s, m: umbracast.Scene(m(BALL), semi_axes=[[1, 1, 1]]), "semi_axes is given twice"),
 }
 

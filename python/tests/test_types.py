@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import umbracast
@@ -53,6 +54,11 @@ def test_type_checkers_see_the_types(tmp_path):
         "scene.closest([0, 0, 0, 1, 0, 0], insides='exit')  # type: ignore[call-arg]\n"
     )
     mypy(tmp_path, "mypy", "--strict", "--warn-unused-ignores", "use.py")
+
+
+def test_hints_of_types_can_be_read():
+    for name, method in inspect.getmembers(umbracast.Scene, callable):
+        assert name.startswith("_") or typing.get_type_hints(method) is not None, name
 
 
 def test_everything_public_has_a_docstring():

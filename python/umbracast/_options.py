@@ -171,9 +171,11 @@ def parse_options(
     """
     for name in given:
         if name not in allowed:
-            raise TypeError(
-                f"{verb}() got an unexpected keyword argument {name!r}: allowed are {', '.join(sorted(allowed))}"
-            )
+            from ._queries import Queries
+
+            known = inspect.signature(getattr(Queries, verb)).parameters.values()
+            names = ", ".join(sorted(one.name for one in known if one.kind is inspect.Parameter.KEYWORD_ONLY))
+            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}: allowed are {names}")
     for name, one in RAY_COLUMNS.items():
         if one.option in of_table:
             _validate.check_once(one.option, given.get(one.option), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
@@ -16,7 +17,9 @@ from ._results import Approach, Attributes, Containment, Flights, HitLists, Hits
 from ._rounding import Rounding
 from ._spheres import Origin
 
-if TYPE_CHECKING:
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Query = Literal["closest", "occluded", "interval", "count", "transmittance", "all", "nearest", "approach"]

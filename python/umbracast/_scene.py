@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +20,9 @@ from ._results import Update
 from ._rounding import Rounding
 from ._spheres import Origin, SphereInputs
 
-if TYPE_CHECKING:
+if sys.version_info >= (3, 11):
+    from typing import Self
+elif TYPE_CHECKING:
     from typing_extensions import Self
 
 
@@ -135,21 +139,17 @@ class Scene(Queries):
             Keyword arguments of `Scene`, such as ``device``.
         """
         table, sizes = _tables.columns(points), _validate.floats("radius", radius)
-        if table is not None:
-            _validate.check_once("radius", None if "r" not in table else sizes, "r")
-            shape = np.shape(next(iter(table.values()), ()))
-            if sizes.shape not in ((), shape):
-                raise ValueError(f"radius must be a number or have shape {shape}, not {sizes.shape}")
-            return cls({**table, "r": np.broadcast_to(sizes, shape)}, **arguments)
-        centers = _validate.floats("points", points)
-        if centers.ndim != 2 or centers.shape[1] != 3:
-            raise ValueError(f"points must have shape (N, 3), not {centers.shape}")
-        if sizes.shape not in ((), (len(centers),)):
-            raise ValueError(f"radius must be a number or have shape ({len(centers)},), not {sizes.shape}")
-        kind = np.result_type(centers, sizes) if sizes.ndim else centers.dtype
-        spheres = np.empty((len(centers), 4), kind)
-        spheres[:, :3], spheres[:, 3] = centers, sizes
-        return cls(spheres, **arguments)
+        if table is None:
+            centers = _validate.floats("points", points)
+            if centers.ndim != 2 or centers.shape[1] != 3:
+                raise ValueError(f"points must have shape (N, 3), not {centers.shape}")
+            table = dict(zip(_input.POINT, centers.T, strict=True))
+        for own in table.keys() & {"r", "radius"}:
+            _validate.check_once("radius", sizes, own)
+        shape = np.shape(next(iter(table.values()), ()))
+        if sizes.shape not in ((), shape):
+            raise ValueError(f"radius must be a number or have shape {shape}, not {sizes.shape}")
+        return cls({**table, "r": np.broadcast_to(sizes, shape)}, **arguments)
 
     @classmethod
     def read(
@@ -216,7 +216,8 @@ class Scene(Queries):
             except ValueError as error:
                 if type(error) is not ValueError:
                     raise
-                message = str(error)
+                # There is only one file.
+                message = re.sub("; the order of the files is SPHERES, then [A-Z]+( or POINTS)?", "", str(error))
                 for option, argument in _READ_ARGUMENTS.items():
                     message = message.replace(option, argument)
                 raise ValueError(message) from None

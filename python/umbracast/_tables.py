@@ -1,4 +1,4 @@
-"""Tables: named columns of pandas and Polars frames, of Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
+"""Tables: named columns of pandas and Polars frames, tables of Astropy, Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
 A row of pandas, a named tuple and an array of xarray whose last axis has names are tables, too.
 
 None of these packages is needed, but for Arrow streams PyArrow. Columns go by name, in any order. An unknown column is an error, because
@@ -37,7 +37,10 @@ def columns(given: Any) -> Table | None:
     if isinstance(given, (list, tuple)) or hasattr(given, "collect") or (hasattr(given, "dims") and hasattr(given, "to_numpy")):
         return None
     # pandas and Polars have no need of PyArrow, by column.
-    if hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
+    if hasattr(given, "colnames"):
+        # Astropy.
+        named = [(name, given[name]) for name in given.colnames]
+    elif hasattr(given, "columns") and hasattr(given, "to_numpy") and hasattr(given, "iloc"):
         named = [(str(name), _of_pandas(given.iloc[:, place])) for place, name in enumerate(given.columns)]
     elif hasattr(given, "get_columns"):
         named = [(column.name, _of_arrow(column)) for column in given.get_columns()]
