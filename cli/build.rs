@@ -1,6 +1,5 @@
 //! Tells the program which commit it is built from, and the version of wgpu, for `--version` and bug reports.
 
-use std::path::Path;
 use std::process::Command;
 
 fn main() {
@@ -18,7 +17,8 @@ fn commit() -> Option<String> {
         let done = Command::new("git").args(arguments).output().ok().filter(|done| done.status.success())?;
         Some(String::from_utf8(done.stdout).ok()?.trim().to_owned())
     };
-    if Path::new("../Cargo.lock").exists()
+    // In a repository of another project, the lock file is not tracked.
+    if git(&["ls-files", "--error-unmatch", "../Cargo.lock"]).is_some()
         && let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
     {
         // Each commit and each checkout appends a line.

@@ -1,5 +1,7 @@
 //! Help, version, completions, manual pages and messages of the command line.
 
+use std::process::Command;
+
 use umbracast_testing::folder::{Folder, program};
 
 /// Commands whose long help has line breaks of its own.
@@ -70,6 +72,32 @@ fn the_version_names_commit_features_and_wgpu() {
     assert!(lines[1].starts_with("commit    ") && lines[2].starts_with("features  "), "{text}");
     assert!(lines[3].strip_prefix("wgpu      ").is_some_and(|version| version.starts_with("30.")), "{text}");
     assert_eq!(output(&["-V"], "100"), format!("{}\n", lines[0]));
+}
+
+/// The sources may lie in a repository of another project.
+#[test]
+fn the_commit_is_that_of_a_repository_with_the_sources() {
+    let folder = Folder::new();
+    let run = |program: &str, arguments: &str| {
+        let identity = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+        let mut command = Command::new(program);
+        command.args(arguments.split(' ')).envs(identity.map(|name| (name, "a"))).current_dir(folder.path("cli"));
+        let done = command.output().unwrap_or_else(|e| panic!("{program}: {e}"));
+        assert!(done.status.success(), "{program} {arguments}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    folder.write("Cargo.lock", "");
+    std::fs::create_dir(folder.path("cli")).unwrap();
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/build.rs"), folder.path("cli/build.rs")).unwrap();
+    run("rustc", "--edition 2024 build.rs");
+    run("git", "init -q ..");
+    run("git", "commit -q --allow-empty -m other");
+    let build = folder.path("cli/build");
+    let commit =
+        || run(build.to_str().unwrap(), "").lines().find_map(|line| Some(line.split_once("COMMIT=")?.1.to_owned()));
+    assert_eq!(commit().unwrap(), "unknown");
+    run("git", "add ../Cargo.lock");
+    assert_eq!(commit().unwrap(), run("git", "rev-parse --short=12 HEAD").trim());
 }
 
 #[test]
