@@ -164,6 +164,24 @@ fn refusals_help() {
 }
 
 #[test]
+fn every_package_has_the_version_and_the_licences() {
+    let root = umbracast_testing::root();
+    let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(text("Cargo.toml").matches(&format!("version = \"{version}\"")).count(), 4);
+    assert!(text("CITATION.cff").contains(&format!("\nversion: {version}\n")));
+    assert!(text("CHANGELOG.md").contains(&format!("\n## {version}")));
+    for folder in ["crates/sky", "crates/files", "cli", "python"] {
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert_eq!(text(&format!("{folder}/{licence}")), text(licence), "{folder}");
+        }
+    }
+    // The wheel contains the command line, and so the font.
+    assert_eq!(text("python/LICENSE-DejaVu"), text("cli/LICENSE-DejaVu"));
+    assert!(text("python/pyproject.toml").contains("\"LICENSE-DejaVu\"]"));
+}
+
+#[test]
 fn descriptions_say_what_the_readme_says() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
