@@ -140,12 +140,13 @@ impl<const K: usize> Columns<'_, K> {
                 // An infinity would be a valid t_min or t_max, but silently differ from the given value. NaN is invalid and is skipped.
                 record[field] = f32::NAN;
             } else {
+                let what = if origin == 0.0 { "it" } else { &format!("the difference from {origin:?}") };
                 return Err(Error::BadRecord {
                     what: self.kind.name,
                     index: (first + i) as u64,
                     field: name,
                     value: format!("{given:?}"),
-                    why: "it exceeds the largest f32, 3.4e38".into(),
+                    why: format!("{what} exceeds the largest f32, 3.4e38").into(),
                 });
             }
         }

@@ -1,7 +1,9 @@
 //! Text as other programs write it: byte order marks, Latin-1, comments, separators, headers in any case and with units, blank rows.
 //! The files of `tests/data/cases` that begin with `astropy`, `numpy` or `pandas` were written by these libraries.
 
-use umbracast_testing::folder::Folder;
+use std::process::Stdio;
+
+use umbracast_testing::folder::{Done, Folder, f32_bytes, npy, program};
 use umbracast_testing::root;
 
 /// Copies a file of `tests/data/cases`.
@@ -65,6 +67,42 @@ fn files_of_other_programs_are_read() {
     ] {
         refused(hits(name, ""), words);
     }
+}
+
+#[test]
+fn binary_data_are_not_called_utf_16() {
+    let folder = Folder::new();
+    case(&folder, "probe2.csv");
+    let raw = f32_bytes(&[4.0, 0.5, 0.0, 1.0, 9.0, 0.5, 0.0, 1.0]);
+    let text = "x,y,z,r\n0,0,0,1\n".encode_utf16();
+    let little: Vec<u8> = text.clone().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.flat_map(u16::to_be_bytes).collect();
+    for (bytes, words) in [
+        (raw.clone(), "line 1: the file is binary, not text"),
+        (npy("'<f4'", false, "(2, 4)", &raw), "the file is binary, not text"),
+        (b"\x1f\x8b\x08\x00\x00\x00".to_vec(), "the file is binary, not text"),
+        (b"PAR1\x15\x04,x\n".to_vec(), "the file is binary, not text"),
+        ([b"\xff\xfe", &little[..]].concat(), "line 1: the text is UTF-16"),
+        ([b"\xfe\xff", &big[..]].concat(), "the text is UTF-16"),
+        (little, "the text is UTF-16"),
+        (big, "the text is UTF-16"),
+    ] {
+        folder.write("s.csv", bytes);
+        refused(hits_in(&folder, "s.csv", ""), words);
+    }
+    folder.write("s.raw", raw);
+    let piped = |more: &str| {
+        let mut command = program();
+        command
+            .args("cast - probe2.csv -o - -q".split(' '))
+            .args(more.split_whitespace())
+            .env("UMBRACAST_DEVICE", "cpu");
+        command.stdin(std::fs::File::open(folder.path("s.raw")).unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Done::of(command.current_dir(folder.root()).spawn().unwrap())
+    };
+    let words = "row 1 (index 0): the input is binary, not text: raw records need --input-format f32";
+    piped("").says(2, &["standard input", words]);
+    assert_eq!(piped("--input-format f32").code, 0);
 }
 
 #[test]

@@ -217,6 +217,8 @@ fn an_origin_is_subtracted_before_rounding() {
     let near = read_spheres(&path, center).unwrap();
     assert_eq!(near.records[0].center, Vec3::new(-1.0, -1.5, 0.0));
     assert_eq!(near.rounding.changed, 0);
+    let beyond = read_spheres(&path, DVec3::new(1e300, 0.0, 0.0)).map_err(|e| e.to_string());
+    refused(beyond, &["line 2: x is 4500000.125: the difference from 1e300 exceeds the largest f32"]);
     // Directions and ends are not positions: the origin does not change them.
     let (_folder, path) = file("r.csv", "ox,oy,oz,dx,dy,dz,t_min,t_max\n4500000.125,1,0,1,2,3,4,5\n");
     let ray = read_all::<Ray>(&path, center, OnBad::Refuse).unwrap().records[0];

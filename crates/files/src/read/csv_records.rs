@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use ::csv::{Reader, ReaderBuilder, StringRecord};
 
 use super::bounded_text::{AHEAD, BoundedReader, LONGEST, too_long};
-use super::encoding::{MARK, UTF_16, characters, decode};
+use super::encoding::{MARK, UTF_16, characters, decode, is_utf_16};
 use crate::error::{Error, Result};
 use crate::error::{bad_file, cannot_read, same};
 use crate::escape::quoted;
+use crate::format::is_standard_stream;
 use crate::schema::convert::RowLocation;
 
 /// An open text whose header has been read.
@@ -46,6 +47,9 @@ pub(crate) struct CsvRecords<R> {
     rows: u64,
 }
 
+/// Error message for raw records, among others, from standard input.
+const BINARY_STREAM: &str = "the input is binary, not text: raw records need --input-format f32";
+
 /// Error message for a cell that contains a line end. No valid number or column name contains one, so a quotation mark is missing.
 pub(crate) const NOT_CLOSED: &str = "a quotation mark is not closed";
 
@@ -53,6 +57,7 @@ impl<R: BufRead> CsvRecords<R> {
     /// Reads the header. `is_known` says whether a name is that of a column: a comment with such names is the header if the first line
     /// that is no comment has none.
     pub(crate) fn open(mut input: R, path: &Path, again: bool, is_known: &dyn Fn(&str) -> bool) -> Result<Self> {
+        let is_utf_16 = is_utf_16(input.fill_buf().map_err(|e| cannot_read(path, e))?);
         let preamble = Preamble::read(&mut input, is_known).map_err(|e| cannot_read(path, e))?;
         let Preamble { bytes, head, separator, header, units, is_too_long, .. } = preamble;
         let reader = reader_of(separator).from_reader(BoundedReader::new(head, input));
@@ -85,8 +90,14 @@ impl<R: BufRead> CsvRecords<R> {
         } else {
             (records.header, records.is_waiting) = (header, found);
         }
-        if records.header.iter().any(|name| name.contains('\0')) {
-            return Err(records.fault(records.header_at, 0, UTF_16));
+        // Text has none of these control characters.
+        if records.header.iter().any(|name| name.contains(|c| c < '\u{7}')) {
+            let why = match is_utf_16 {
+                true => UTF_16,
+                false if !again && is_standard_stream(path) => BINARY_STREAM,
+                false => "the file is binary, not text",
+            };
+            return Err(records.fault(records.header_at, 0, why));
         }
         let unit = |name: &str| units.iter().find(|(own, _)| own == name).map_or("", |(_, unit)| unit).to_owned();
         records.units = records.header.iter().map(unit).collect();

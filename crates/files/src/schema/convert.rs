@@ -226,8 +226,10 @@ impl Converter {
             fields[i] = number.narrow;
             if number.narrow.is_infinite() && number.wide.is_finite() {
                 if self.on_bad == OnBad::Refuse {
-                    let value = if row.texts[i].is_empty() { number.wide.to_string() } else { row.texts[i].into() };
-                    return Err(self.bad(row, name, &value, "it exceeds the largest f32, 3.4e38"));
+                    let given = row.numbers[i].wide;
+                    let value = if row.texts[i].is_empty() { given.to_string() } else { row.texts[i].into() };
+                    let what = if origin == 0.0 { "it" } else { &format!("the difference from {origin:?}") };
+                    return Err(self.bad(row, name, &value, &format!("{what} exceeds the largest f32, 3.4e38")));
                 }
                 // An infinity would be a valid end of a ray, but not the one in the file.
                 fields[i] = f32::NAN;
