@@ -161,7 +161,7 @@ impl SurfaceDistance {
         if Self::of(ray, target) == Self::Off {
             let at = commas(ray.origin);
             let why = format!(
-                "the origin {at} does not lie on the surface of this sphere; leave from_id empty for rays that start elsewhere"
+                "the origin {at} does not lie on the surface of this sphere: a ray that starts elsewhere has no from_id"
             );
             return bad("from_id", id.to_string(), why);
         }
