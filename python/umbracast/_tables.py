@@ -1,4 +1,4 @@
-"""Tables: named columns of pandas and Polars frames, tables of Astropy, Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
+"""Tables: named columns of pandas, Polars and Astropy, of Arrow streams (PyArrow, DuckDB), Datasets of xarray, dictionaries and structured arrays.
 A row of pandas, a named tuple and an array of xarray whose last axis has names are tables, too.
 
 None of these packages is needed, but for Arrow streams PyArrow. Columns go by name, in any order. An unknown column is an error, because
