@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use umbracast::CancelToken;
 use umbracast::Error;
 use umbracast::glam::DVec3;
-use umbracast::shadow::{InsideBody, Interiors, Lens, Lighting, Picture, Progress, Shadow};
+use umbracast::shadow::{InsideBody, Interiors, Lens, Lighting, Picture, PictureOptions, Progress, Shadow};
 
 use crate::device::Device;
 use crate::exceptions::{exception, usage};
@@ -71,10 +71,16 @@ impl System {
         dictionary(py, &table)
     }
 
-    /// Position, target, up, and the field of view in degrees or the width of the camera.
+    /// Position, target, up, and the field of view in degrees or the width of the camera of a picture, by default of the system's size.
     #[expect(clippy::type_complexity, reason = "the columns of a camera")]
-    fn camera(&self, py: Python<'_>) -> PyResult<([f64; 3], [f64; 3], [f64; 3], Option<f64>, Option<f64>)> {
-        let camera = self.drawn(py)?.camera();
+    fn camera(
+        &self,
+        py: Python<'_>,
+        size: Option<[u32; 2]>,
+    ) -> PyResult<([f64; 3], [f64; 3], [f64; 3], Option<f64>, Option<f64>)> {
+        let system = self.drawn(py)?;
+        let sized = sized(system, size.unwrap_or(system.picture().size)).map_err(|error| exception(py, error))?;
+        let camera = sized.camera();
         let (angle, width) = match camera.lens {
             Lens::Perspective { field_of_view_deg } => (Some(field_of_view_deg), None),
             Lens::Orthographic { width } => (None, Some(width)),
@@ -139,10 +145,11 @@ impl System {
     fn channel<'py>(&self, py: Python<'py>, picture: PyPicture<'_>, name: &str) -> PyResult<Array<'py, f32>> {
         let (system, picture) = (self.drawn(py)?, picture.picture(py)?);
         let values = run_detached(py, || {
+            let system = sized(system, picture.size)?;
             Ok(match name {
-                "flux" => picture.fluxes(system)?,
-                "normal" => picture.normals(system)?.into_flattened(),
-                _ => picture.view_distances(system)?,
+                "flux" => picture.fluxes(&system)?,
+                "normal" => picture.normals(&system)?.into_flattened(),
+                _ => picture.view_distances(&system)?,
             })
         })?;
         Ok(PyArray1::from_vec(py, values))
@@ -214,6 +221,11 @@ impl System {
             )),
         }
     }
+}
+
+/// The system with pictures of another size.
+fn sized(system: &umbracast::shadow::System, size: [u32; 2]) -> umbracast::Result<umbracast::shadow::System> {
+    system.clone().with_picture(PictureOptions { size, ..system.picture().clone() })
 }
 
 /// The arrays of `umbracast.Picture` from which others are computed.

@@ -95,6 +95,15 @@ def test_pictures_have_all_channels():
     assert repr(picture) == f"<umbracast.Picture: 80×60 pixels, {np.isfinite(picture.t).sum():,} show a body or the light>"
 
 
+def test_channels_and_camera_are_those_of_the_size_of_the_picture():
+    dark = PAIR.replace(light={"radius": 100, "limb_darkening": [0.44, 0.23]}, camera=None)
+    for size in [(30, 90), (300, 225)]:
+        found, expected = dark.render(size=size, device="cpu"), dark.replace(picture={"size": size}).render(device="cpu")
+        assert found.camera == expected.camera and (expected.flux != expected.fraction).any()
+        for name in ("flux", "normal", "view_distance"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
 @pytest.mark.parametrize("background", [None, "transparent"])
 def test_pictures_are_saved(tmp_path, background):
     picture = PAIR.replace(picture={"background": background}).render(device="cpu")

@@ -66,8 +66,9 @@ class Picture:
 
     @property
     def camera(self) -> dict[str, Any]:
-        """The camera; see `System.camera`."""
-        return self.system.camera
+        """The camera; see `System.camera`. Without a camera in the system, it depends on the size of the picture."""
+        height, width = self.t.shape
+        return self.system._camera((width, height))
 
     def save(self, path: str | os.PathLike[str], *, bits: Literal[8, 16] = 8) -> None:
         """Write the image as a PNG in sRGB, with 8 or 16 bits per channel. The file appears when it is complete.
@@ -210,8 +211,11 @@ class System:
         These are arguments of `rays_of_camera`: ``rays_of_camera(**system.camera, size=(320, 180))``. Raises ValueError for an invalid
         camera.
         """
+        return self._camera(None)
+
+    def _camera(self, size: tuple[int, int] | None) -> dict[str, Any]:
         names = ("position", "target", "up", "field_of_view_deg", "width")
-        return dict(zip(names, self._native.camera(), strict=True))
+        return dict(zip(names, self._native.camera(size), strict=True))
 
     def replace(self, **changes: Any) -> Self:
         """Return a system with other values of some keys.

@@ -244,10 +244,9 @@ impl System {
     /// # Errors
     /// The errors of [`System::new`].
     pub fn with_picture(self, picture: PictureOptions) -> Result<Self> {
-        check_picture(&picture)?;
-        let framing = |up| Camera::framing(&self.bodies, &self.light, up, picture.size);
-        let camera = self.framed.map_or(self.camera, framing);
-        Ok(Self { picture, camera, ..self })
+        let Self { light, bodies, camera, unit, framed, .. } = self;
+        let camera = framed.map_or(camera, |up| Camera::framing(&bodies, &light, up, picture.size));
+        Ok(Self { unit, framed, ..Self::new(light, bodies, camera, picture)? })
     }
 }
 
@@ -374,7 +373,7 @@ fn check_clear(place: &str, [inside, _]: Inside, ball: &Ball, camera: Option<&Ca
     let distance = (ball.center - camera.position).length();
     if distance <= ball.radius {
         return usage(format!(
-            "{place}: the camera is {inside}: its position {} is {} below the surface, {distance} from the centre, and the radius is {}",
+            "{place}: the camera is {inside}: its position {} is {} below the surface, {distance} from the centre, and the radius is {}: set a `position` outside it in the table [camera]",
             text(camera.position),
             ball.radius - distance,
             ball.radius

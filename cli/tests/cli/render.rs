@@ -35,7 +35,16 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("radius = 10", "radius = nan", &["light: radius is NaN"]),
     ("radius = 10", "radius = \"ten\"", &["line 5", "expected a number"]),
     ("radius = 10", "radius = 10\ncolor = \"white\"", &["light: color is \"white\"", "#rrggbb"]),
-    ("radius = 10", "radius = 2000", &["light: the camera is inside", "is 1004.9", " below the surface"]),
+    (
+        "radius = 10",
+        "radius = 2000",
+        &[
+            "light: the camera is inside",
+            "is 1004.9",
+            " below the surface",
+            "`position` outside it in the table [camera]",
+        ],
+    ),
     ("[0, 0, 1000]", "[0, 0, inf]", &["light: center is [0, 0, inf]", "between -1e30 and 1e30"]),
     ("[0, 0, 1000]", "[0, 1000]", &["line 4"]),
     (

@@ -42,6 +42,16 @@ fn the_automatic_camera_shows_all_bodies_at_any_size() {
     }
     let in_file = of_file(&format!("[picture]\nsize = {size:?}\n"));
     assert_eq!((resized.camera(), beside.camera()), (in_file.camera(), in_file.camera()));
+    // The camera of a tall picture is farther away, and thus inside this light.
+    let wide = "unit = \"m\"\n[light]\ncenter = [20, 0, 0]\nradius = 17\n[[body]]\ncenter = [0, 0, 0]\nradius = 1\n";
+    let refused = parse_system(wide, &folder.path("s.toml")).unwrap().with_picture(options).unwrap_err().to_string();
+    assert!(refused.contains("light: the camera is inside") && refused.contains("in the table [camera]"), "{refused}");
+    // Pixels of another size are no pixels of the system.
+    let other = of_file("");
+    for refused in [picture.normals(&other).err(), picture.view_distances(&other).err(), picture.fluxes(&other).err()] {
+        let message = refused.expect("a picture of another size is refused").to_string();
+        assert!(message.contains("the picture has 100x400 pixels, and the system 1920x1080"), "{message}");
+    }
 }
 
 /// The ground touches a flattened body where its surface is lowest, not the ball around it.

@@ -12,6 +12,7 @@ use super::render_cpu::{center, center_place, each_pixel, place};
 use super::shade::{ShadingScratch, light_at};
 use crate::batch::raygen::camera::{Lens, View};
 use crate::error::Result;
+use crate::query::validate::usage;
 use crate::runtime::memory::{try_collect, try_filled};
 use crate::shadow::ball::Ball;
 use crate::shadow::system::System;
@@ -21,8 +22,10 @@ impl Picture {
     /// system that the picture shows.
     ///
     /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a system of another size;
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn normals(&self, system: &System) -> Result<Vec<[f32; 3]>> {
+        self.check_size(system)?;
         let PreparedPicture { view, balls, spheroids, world_from_view, .. } = PreparedPicture::new(system)?;
         try_collect(self.id.iter().enumerate().map(|(at, &id)| {
             let Some(&ball) = balls.get(id as usize) else { return [0.0; 3] };
@@ -48,8 +51,10 @@ impl Picture {
     /// shows nothing. `system` is the system that the picture shows.
     ///
     /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a system of another size;
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn view_distances(&self, system: &System) -> Result<Vec<f32>> {
+        self.check_size(system)?;
         let view = View::new(system.camera(), self.size);
         let distance = |(at, &t): (usize, &f32)| (f64::from(t) * view.ray(center_place(self.size, at)).1.z) as f32;
         try_collect(self.t.iter().enumerate().map(distance))
@@ -62,8 +67,10 @@ impl Picture {
     /// The CPU computes it, on all cores, accurate to 10⁻⁴.
     ///
     /// # Errors
+    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a system of another size;
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn fluxes(&self, system: &System) -> Result<Vec<f32>> {
+        self.check_size(system)?;
         let mut fluxes = try_filled("visible fluxes", self.fraction.len(), 0.0)?;
         fluxes.copy_from_slice(&self.fraction);
         if system.light().limb_darkening.is_none() {
@@ -79,6 +86,17 @@ impl Picture {
             fluxes[at] = flux;
         }
         Ok(fluxes)
+    }
+
+    /// Checks that a system may be the one that the picture shows.
+    fn check_size(&self, system: &System) -> Result<()> {
+        let ([width, height], [columns, rows]) = (self.size, system.picture().size);
+        if self.size == system.picture().size {
+            return Ok(());
+        }
+        usage(format!(
+            "the picture has {width}x{height} pixels, and the system {columns}x{rows}: give the system that was rendered"
+        ))
     }
 
     /// Adds a schematic corona around the light, behind all bodies. It is an aid for the eye, and no result: it is round, and depends on the
