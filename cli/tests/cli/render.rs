@@ -360,7 +360,7 @@ fn the_arrays_match_the_pixels() {
 #[test]
 fn a_cloud_is_many_bodies_and_the_light_is_the_last_id() {
     let folder = Folder::new();
-    // Coordinates of millions: read relative to their own centre, the spheres keep their shape.
+    // Coordinates of tens of millions: the spheres keep their shape.
     let far = 3.0e7_f32;
     folder.write(
         "cloud.npy",

@@ -1,11 +1,11 @@
 //! Scenes made easy: colours per sphere, a distant light, a ground, an automatic camera, transparency, normals, depth, ambient occlusion.
 
 use umbracast::glam::DVec3;
-use umbracast::shadow::{Body, Picture, PictureOptions, System};
+use umbracast::shadow::{Ball, Body, Picture, PictureOptions, System};
 use umbracast_files::parse_system;
 
 use umbracast_testing::cpu;
-use umbracast_testing::folder::Folder;
+use umbracast_testing::folder::{Folder, npy};
 
 /// Renders the system on the CPU.
 fn render(text: &str, folder: &Folder) -> (System, Picture) {
@@ -88,6 +88,23 @@ fn spheres_have_the_colors_of_their_columns() {
     assert_eq!(colors(rows), [[10, 200, 255], [0, 128, 77]]);
     // Oxygen and nitrogen.
     assert_eq!(colors("x,y,z,r,element\n-1,0,0,0.5,8\n1,0,0,0.5,7\n"), [[255, 13, 13], [48, 80, 248]]);
+}
+
+/// A small ball and the Moon, in km: f32 has 0.03 km there.
+#[test]
+fn spheres_of_files_keep_all_digits() {
+    let folder = Folder::new();
+    let rows: [[f64; 4]; 2] =
+        [[0.0, 0.0, 0.0, 1.1], [-25_416.495_482_834_707, -355_482.078_458_267_03, 49_445.037_240_81, 1_737.4]];
+    let cells = rows.map(|row| row.map(|number| number.to_string()).join(","));
+    let bytes: Vec<u8> = rows.as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect();
+    folder.write("s.csv", format!("x,y,z,r\n{}\n", cells.join("\n")));
+    folder.write("s.npy", npy("'<f8'", false, "(2, 4)", &bytes));
+    for file in ["s.csv", "s.npy"] {
+        let text = format!("{FRONT}[[body]]\nspheres = \"{file}\"\n");
+        let system = parse_system(&text, &folder.path("s.toml")).unwrap();
+        assert_eq!(system.bodies()[0].balls, rows.map(|[x, y, z, r]| Ball::new([x, y, z], r)), "{file}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::read::read_options::{Models, ReadOptions, UnknownAtoms};
+use super::read::spheres::read_balls;
 use super::schema::left_out::LeftOut;
 use super::system_tables::{
     BodyTable, CameraKind, CameraTable, Colors, Ground, LightTable, ModelsWord, SpheresValue, SurfaceKind, SystemFile,
@@ -16,7 +17,6 @@ use super::toml_text::{parse, read_text};
 use crate::error::bad_file;
 use crate::error::{Error, Result};
 use crate::escape::quoted;
-use umbracast::Sphere;
 use umbracast::shadow::Ball;
 use umbracast::shadow::Color;
 use umbracast::shadow::Lighting;
@@ -375,16 +375,4 @@ fn color(path: &Path, place: &str, text: &str) -> Result<Color> {
             format!("{place} is \"{}\": expected \"#rrggbb\", with six hexadecimal digits{other}", quoted(text)),
         )
     })
-}
-
-/// Reads the spheres of a sphere file, at most `most`, and their colours if it has any. Their common centre is subtracted first, so that
-/// the error of rounding to f32 is relative to the size of the set and not to its distance.
-fn read_balls(cloud: &Path, most: u64, options: &ReadOptions) -> Result<(Vec<Ball>, Vec<Color>, LeftOut)> {
-    let (table, middle) = crate::read::spheres::read_cloud(cloud, most, options)?;
-    if table.records.is_empty() {
-        return Err(bad_file(cloud, "the file contains no spheres"));
-    }
-    let ball = |sphere: &Sphere| Ball { center: sphere.center.as_dvec3() + middle, radius: f64::from(sphere.radius) };
-    let colors = table.optional.colors.unwrap_or_default().into_iter().map(Color::from_srgb).collect();
-    Ok((table.records.iter().map(ball).collect(), colors, table.left_out))
 }

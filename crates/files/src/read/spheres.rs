@@ -22,6 +22,7 @@ use umbracast::OnBad;
 use umbracast::Sphere;
 use umbracast::memory;
 use umbracast::memory::{try_push, try_reserve};
+use umbracast::shadow::{Ball, Color};
 
 /// Reads spheres. `origin` is subtracted from the centres in f64, before rounding.
 ///
@@ -43,7 +44,7 @@ pub fn read_spheres(path: &Path, origin: DVec3) -> Result<Table<Sphere>> {
 /// The errors of [`read_spheres`].
 pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> Result<Table<Sphere>> {
     let table = SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?;
-    read(table, path, origin, Faults { on_bad: options.on_bad, keeps_rows: true })
+    read(table, path, origin, options.on_bad)
 }
 
 /// Reads spheres from the bytes of a file, as in a browser. The extension of its name selects the format; `.parquet` is refused. Messages
@@ -54,7 +55,7 @@ pub fn read_spheres_with(path: &Path, origin: DVec3, options: &ReadOptions) -> R
 pub fn read_spheres_in_memory(name: &Path, bytes: Vec<u8>) -> Result<Table<Sphere>> {
     let source = OpenTable::in_memory(name, bytes, &SPHERES)?;
     let table = SphereTable { source, schema: &SPHERES, radius: None };
-    read(table, name, DVec3::ZERO, Faults { on_bad: OnBad::Refuse, keeps_rows: true })
+    read(table, name, DVec3::ZERO, OnBad::Refuse)
 }
 
 /// An open table of spheres, or of points that are read as spheres of one radius.
@@ -115,18 +116,8 @@ fn without_kept(options: &ReadOptions) -> ReadOptions {
     }
 }
 
-/// What happens to spheres that are not read.
-#[derive(Clone, Copy)]
-struct Faults {
-    /// Invalid spheres.
-    on_bad: OnBad,
-    /// Whether a sphere that is left out keeps its place, where nothing hits it.
-    keeps_rows: bool,
-}
-
-/// Reads the spheres of a table.
-fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Result<Table<Sphere>> {
-    let Faults { on_bad, keeps_rows } = faults;
+/// Reads the spheres of a table. One that is left out keeps its place, where nothing hits it.
+fn read(table: SphereTable, path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Sphere>> {
     let (source, schema) = (&table.source, table.schema);
     let mut records: Vec<Sphere> = Vec::new();
     let (mut hidden, mut skipped) = (Vec::new(), Vec::new());
@@ -139,9 +130,6 @@ fn read(table: SphereTable, path: &Path, origin: DVec3, faults: Faults) -> Resul
     reserve_rows(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, on_bad);
     let left_out = table.read(&mut |row| {
-        if row.omitted.is_some() && !keeps_rows {
-            return Ok(());
-        }
         if records.len() == records.capacity() {
             let half = records.len() as u64 / 2;
             reserve_rows(&mut records, &mut optional, half.max(1 << 16))?;
@@ -198,7 +186,7 @@ pub fn center_of_spheres(path: &Path) -> Result<DVec3> {
 ///
 /// # Errors
 /// The errors of [`center_of_spheres`].
-pub fn origin_of_spheres(path: &Path, finder: OriginFinder, options: &ReadOptions) -> Result<DVec3> {
+pub fn origin_of_spheres(path: &Path, mut finder: OriginFinder, options: &ReadOptions) -> Result<DVec3> {
     // Checked before opening, because opening a pipe waits for its writer.
     if is_pipe(path) {
         return Err(bad_file(
@@ -207,17 +195,12 @@ pub fn origin_of_spheres(path: &Path, finder: OriginFinder, options: &ReadOption
         ));
     }
     let table = SphereTable::open(path, [&SPHERES, &SPHERES_OF_ONE_RADIUS], &without_kept(options))?;
-    origin_of(table, finder, &mut || Ok(()))
-}
-
-fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn FnMut() -> Result<()>) -> Result<DVec3> {
     let places = |names: &[&str]| names.iter().map(|name| SPHERES.place(name).unwrap_or(0)).collect::<Vec<_>>();
     let (radii, rotation) = (places(&RADII), places(&ROTATION));
     table.read(&mut |row| {
         if row.omitted.is_some() {
             return Ok(());
         }
-        check_row()?;
         let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
         let center = DVec3::new(x, y, z);
         let n = |field: usize| row.numbers[field].wide;
@@ -240,29 +223,53 @@ fn origin_of(table: SphereTable, mut finder: OriginFinder, check_row: &mut dyn F
     Ok(finder.origin())
 }
 
-/// Reads the spheres of a file that a system file names, at most `most`. Returns them and the centre that was subtracted. A larger file is
-/// refused as soon as its header states the number of spheres, or else while they are counted.
-pub(crate) fn read_cloud(path: &Path, most: u64, options: &ReadOptions) -> Result<(Table<Sphere>, DVec3)> {
+/// Reads the spheres of a file that a system file names, at most `most`, in f64, and their colours if it has any. A larger file is refused as
+/// soon as its header states the number of spheres, or else while they are counted.
+pub(crate) fn read_balls(path: &Path, most: u64, options: &ReadOptions) -> Result<(Vec<Ball>, Vec<Color>, LeftOut)> {
     check_regular(path)?;
     const MOST: u64 = umbracast::shadow::MAX_BALLS as u64;
     let too_many = |count: &str| bad_file(path, format!("{count} spheres in the system: at most {MOST} are allowed"));
-    let open = || SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], options);
-    let table = open()?;
-    if let Some(rows) = table.source.rows().filter(|rows| *rows > most) {
+    let table = SphereTable::open(path, [&PICTURE_SPHERES, &PICTURE_SPHERES_OF_ONE_RADIUS], options)?;
+    let rows = table.source.rows().unwrap_or(0);
+    if rows > most {
         return Err(too_many(&(MOST - most).saturating_add(rows).to_string()));
     }
-    let mut rows = 0;
-    let middle = origin_of(table, OriginFinder::new(&[]), &mut || {
-        rows += 1;
-        if rows > most { Err(too_many(&format!("more than {MOST}"))) } else { Ok(()) }
+    let schema = table.schema;
+    let (mut balls, mut optional) = (Vec::new(), OptionalColumns::of(schema, table.source.fields()));
+    let reserve_rows = |balls: &mut Vec<Ball>, optional: &mut OptionalColumns, more: u64| {
+        try_reserve("spheres", balls, more)?;
+        optional.reserve("colours of spheres", more)
+    };
+    reserve_rows(&mut balls, &mut optional, rows)?;
+    let mut converter = Converter::new(path, DVec3::ZERO, OnBad::Refuse);
+    let left_out = table.read(&mut |row| {
+        if row.omitted.is_some() {
+            return Ok(());
+        }
+        if balls.len() as u64 == most {
+            return Err(too_many(&format!("more than {MOST}")));
+        }
+        if balls.len() == balls.capacity() {
+            let half = balls.len() as u64 / 2;
+            reserve_rows(&mut balls, &mut optional, half.max(1 << 12))?;
+        }
+        // The rounded sphere is only checked.
+        converter.convert::<Sphere>(row)?;
+        optional.push(schema, &mut converter, row)?;
+        let [x, y, z, r] = [0, 1, 2, 3].map(|field| row.numbers[field].wide);
+        balls.push(Ball::new([x, y, z], r));
+        Ok(())
     })?;
-    let table = read(open()?, path, middle, Faults { on_bad: OnBad::Refuse, keeps_rows: false })?;
-    let channels = || table.optional.colors.iter().flatten().flatten();
+    if balls.is_empty() {
+        return Err(bad_file(path, "the file contains no spheres"));
+    }
+    let colors = optional.colors.unwrap_or_default();
+    let channels = || colors.iter().flatten();
     if channels().all(|channel| *channel <= 1.0) && channels().any(|channel| channel.fract() != 0.0) {
         return Err(bad_file(
             path,
             "no colour is above 1, and some are fractions: expected red, green and blue from 0 to 255",
         ));
     }
-    Ok((table, middle))
+    Ok((balls, colors.into_iter().map(Color::from_srgb).collect(), left_out))
 }
