@@ -43,7 +43,9 @@ impl Difference {
         let [width, height] = expected.size;
         let mut d = Self { pixels: u64::from(width) * u64::from(height), ..Self::default() };
         let light = system.ball_count() as u32;
-        for (at, (a, b)) in found.srgb8().chunks(3).zip(expected.srgb8().chunks(3)).enumerate() {
+        let channels = expected.channel_count();
+        let (ours, theirs) = (found.srgb8(), expected.srgb8());
+        for (at, (a, b)) in ours.chunks(channels).zip(theirs.chunks(channels)).enumerate() {
             let steps = a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0);
             d.colors += u64::from(steps > 1);
             d.color_steps = d.color_steps.max(steps);
