@@ -158,7 +158,7 @@ class System:
     ValueError
         For an invalid system; the message names table, key and value.
     FileNotFoundError
-        If a file that the system names does not exist.
+        If a file that the system names does not exist; for a texture, by `render`.
 
     Notes
     -----

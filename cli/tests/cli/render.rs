@@ -95,7 +95,6 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("radius = 1\n", "radius = 1\nsurface = \"mars\"\n", &["line 10", "unknown value `mars`", "earth"]),
     ("color = \"#808080\"", "color = \"#808080\"\nsurface = \"earth\"", &["body[0] 'Ball'", "cannot have color"]),
     ("color = \"#808080\"", "texture = \"a.png\"\nsurface = \"earth\"", &["cannot have both texture and surface"]),
-    ("color = \"#808080\"", "texture = \"none.png\"", &["none.png", "No such file"]),
     (
         "color = \"#808080\"",
         "texture = \"s.toml\"",
@@ -225,10 +224,12 @@ fn invalid_systems_are_refused_by_table_key_and_value() {
 fn invalid_arguments_are_refused() {
     let folder = Folder::new();
     folder.write("s.toml", SYSTEM).write("o.png", "not to be touched");
+    folder.write("map.toml", SYSTEM.replace("color = \"#808080\"", "texture = \"none.png\""));
     std::fs::create_dir(folder.path("folder.png")).unwrap();
     for (arguments, code, words) in [
         ("render none.toml -o o.png", 5, "cannot read none.toml"),
         ("render folder.png -o o.png", 5, "not a regular file"),
+        ("render map.toml -o o.png", 5, "cannot read none.png: texture of body[0] 'Ball' in map.toml: No such file"),
         ("render o.png -o p.png", 2, "o.png"),
         ("render s.toml -o o.jpg", 2, "supported is .png"),
         ("render s.toml -o s.toml", 2, "supported is .png"),

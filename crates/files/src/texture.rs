@@ -7,7 +7,7 @@ use std::path::Path;
 use image::{ColorType, ImageDecoder, ImageFormat, ImageReader};
 
 use crate::error::Result;
-use crate::error::bad_file;
+use crate::error::{bad_file, cannot_read};
 use umbracast::memory;
 use umbracast::shadow::Texture;
 
@@ -19,7 +19,7 @@ const JPEG: [u8; 3] = [0xff, 0xd8, 0xff];
 /// Reads a texture from a PNG or a JPEG. Transparency is ignored. `place` is the key that names the file, for errors.
 pub(super) fn read_texture(path: &Path, place: &str) -> Result<Texture> {
     let bad = |message: String| bad_file(path, format!("{place}: {message}"));
-    let unread = |e: std::io::Error| bad(format!("cannot read the file: {e}"));
+    let unread = |e: std::io::Error| cannot_read(path, std::io::Error::new(e.kind(), format!("{place}: {e}")));
     let mut file = std::fs::File::open(path).map_err(unread)?;
     if !file.metadata().map_err(unread)?.is_file() {
         return Err(bad("it is not a regular file".into()));
