@@ -42,6 +42,10 @@ def test_values_are_replaced():
     with pytest.raises(ValueError, match="camera: either field_of_view_deg or width is needed"):
         PAIR.replace(camera={"width": None}).render(device="cpu")
     assert PAIR.replace(light={"color": None}).contents == PAIR.contents
+    with pytest.raises(ValueError, match="camera: only one of field_of_view_deg and width is allowed"):
+        PAIR.replace(camera={"field_of_view_deg": 40}).render(device="cpu")
+    with pytest.raises(FileNotFoundError, match=r"none.png: texture of body\[0\] 'ball' in system: "):
+        PAIR.replace(body={"ball": {"texture": "none.png"}}).render(device="cpu")
     with pytest.raises(ValueError, match="no body of the name 'mars'; existing bodies: 'ball', 'moon'"):
         PAIR.replace(body={"mars": {}})
     with pytest.raises(ValueError, match="unknown key `lights`"):

@@ -27,7 +27,6 @@ impl Device {
     /// The call blocks until the picture is complete, and allocates the picture and copies of the bodies.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`](crate::Error::InvalidArgument) for a picture that would take longer than a day;
     /// [`Error::TooLarge`](crate::Error::TooLarge) for a picture too large for the device; [`Error::Cancelled`](crate::Error::Cancelled);
     /// device errors.
     pub fn render(&self, system: &System, progress: Option<Progress>) -> Result<Picture> {

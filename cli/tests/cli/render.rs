@@ -83,6 +83,12 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
     ("[[body]]", "[body]", &["line 6, column 1", "two brackets, [[body]]"]),
     ("radius = 1\n", "radius = 1\nmass = 3\n", &["unknown key `mass`"]),
     ("radius = 1\n", "radius = 1\nspheres = \"c.npy\"\n", &["a body with spheres cannot have"]),
+    ("radius = 1\n", "radius = 1\nmodels = \"all\"\n", &["body[0] 'Ball': models is only for spheres of a file"]),
+    (
+        "center = [0, 0, 0]\nradius = 1\n",
+        "spheres = [[0, 0, 0, 1]]\nunknown_atoms = 1.2\n",
+        &["body[0] 'Ball': unknown_atoms is only for spheres of a file"],
+    ),
     ("radius = 1\n", "radius = 1\npole = [0, 0, 0]\n", &["pole is [0, 0, 0]"]),
     (
         "radius = 1\n",
@@ -118,6 +124,11 @@ const WRONG_SYSTEMS: &[(&str, &str, &[&str])] = &[
         &["kind \"orthographic\" needs width and does not allow field_of_view_deg"],
     ),
     ("\"orthographic\"", "\"perspective\"", &["kind \"perspective\" needs field_of_view_deg"]),
+    (
+        "kind = \"orthographic\"",
+        "field_of_view_deg = 4",
+        &["camera: only one of field_of_view_deg and width is allowed"],
+    ),
     ("width = 4\n", "field_of_view_deg = 4\n", &["kind \"orthographic\" needs width"]),
     ("target = [0, 0, 0]", "target = [0, -10, 5]", &["target is [0, -10, 5], the same as position"]),
     ("up = [0, 0, 1]", "up = [0, 2, -1]", &["up is [0, 2, -1], parallel"]),

@@ -279,6 +279,11 @@ fn body_of(
             .map(|(j, one)| color(path, &format!("{place}: color[{j}]"), one))
             .collect::<Result<_>>()?,
     };
+    for (key, is_given) in [("models", table.models.is_some()), ("unknown_atoms", table.unknown_atoms.is_some())] {
+        if is_given && !matches!(table.spheres, Some(SpheresValue::File(_))) {
+            return Err(bad(format!("{place}: {key} is only for spheres of a file")));
+        }
+    }
     let (balls, sphere_colors) = match (&table.spheres, table.center, table.radius) {
         (Some(_), ..) if table.polar_radius.is_some() => {
             return Err(bad(format!("{place}: a body with spheres cannot have polar_radius")));
@@ -354,6 +359,9 @@ fn camera_of(path: &Path, camera: &CameraTable) -> Result<Camera> {
             Lens::Perspective { field_of_view_deg }
         }
         (None | Some(CameraKind::Orthographic), None, Some(width)) => Lens::Orthographic { width },
+        (None, Some(_), Some(_)) => {
+            return Err(bad_file(path, "camera: only one of field_of_view_deg and width is allowed"));
+        }
         (None, ..) => return Err(bad_file(path, "camera: either field_of_view_deg or width is needed")),
         (Some(CameraKind::Perspective), ..) => {
             let why = "camera: kind \"perspective\" needs field_of_view_deg and does not allow width";
