@@ -167,22 +167,18 @@ impl RenderArgs {
     /// The pictures to render. All systems are read.
     fn jobs(&self) -> Result<Vec<Job>> {
         if self.systems.is_empty() {
-            return Ok(vec![self.job(None, self.output.clone())?]);
+            return Ok(vec![self.job(None, self.output(1))?]);
         }
         let is_series = self.systems.len() > 1;
         if is_series && (self.sidecar.is_some() || self.arrays().iter().any(Option::is_some)) {
             return Err(Error::Usage(format!("{} and --sidecar are for one SYSTEM", ARRAYS.join(", "))));
         }
+        if let Some(output) = self.output.as_ref().filter(|path| is_series && frames::numbered(path, 1).is_none()) {
+            return Err(Error::Usage(format!("-o {}: several systems {NEED_NUMBER}", output.display())));
+        }
         let mut jobs: Vec<Job> = Vec::new();
         for (i, path) in self.systems.iter().enumerate() {
-            let output = match &self.output {
-                Some(output) if is_series => Some(
-                    frames::numbered(output, i + 1)
-                        .ok_or_else(|| Error::bad_file(output.clone(), format!("several systems {NEED_NUMBER}")))?,
-                ),
-                output => output.clone(),
-            };
-            let job = self.job(Some(path), output)?;
+            let job = self.job(Some(path), self.output(i + 1))?;
             if let Some(other) = jobs.iter().position(|other| other.output == job.output) {
                 let (one, other, output) = (path.display(), self.systems[other].display(), job.output.display());
                 return Err(Error::Usage(format!("{other} and {one} would both become {output}: they {NEED_NUMBER}")));
@@ -190,6 +186,12 @@ impl RenderArgs {
             jobs.push(job);
         }
         Ok(jobs)
+    }
+
+    /// The output of a picture: with its number, if the name has a place for one.
+    fn output(&self, number: usize) -> Option<PathBuf> {
+        let output = self.output.as_ref()?;
+        Some(frames::numbered(output, number).unwrap_or_else(|| output.clone()))
     }
 
     /// The system of a file with the options of the command line.

@@ -290,6 +290,10 @@ fn several_systems_are_rendered_by_one_command() {
     let done = folder.run_ok("render a.toml b.toml c.toml -o frame-%02d.png --device cpu");
     assert!(done.errors.starts_with("cpu: 3 pictures, "), "{}", done.errors);
     assert!(done.errors.ends_with(" s; wrote frame-01.png to frame-03.png\n"), "{}", done.errors);
+    // A name with a number has it for one system, too.
+    folder.run_ok("render a.toml -o single-%02d.png -q");
+    folder.run_ok("render --size 8x6 -o planet-%d.png -q");
+    assert!(read("single-01.png") == read("frame-01.png") && folder.path("planet-1.png").exists());
     // Without -o, they have the names of the systems.
     let done = folder.run_ok("render a.toml b.toml c.toml --json");
     let outputs: Vec<serde_json::Value> = done
@@ -318,9 +322,9 @@ fn several_systems_are_rendered_by_one_command() {
         (
             "a.toml b.toml -o new.png",
             2,
-            "new.png: several systems need a number in the names of their pictures, as in -o frame-%03d.png",
+            "-o new.png: several systems need a number in the names of their pictures, as in -o frame-%03d.png",
         ),
-        ("a.toml b.toml -o -", 2, "several systems need a number"),
+        ("a.toml b.toml -o -", 2, "error: -o -: several systems need a number"),
         ("a.toml b.toml -o new-%d.jpg", 2, "new-1.jpg: cannot write a picture in this format"),
         ("a.toml other/a.toml", 2, "a.toml and other/a.toml would both become a.png: they need a number"),
         ("a.toml b.toml --t t.npy", 2, "--view-distance and --sidecar are for one SYSTEM"),
