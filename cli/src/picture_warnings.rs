@@ -5,8 +5,15 @@ use umbracast::glam::DVec3;
 use umbracast::shadow::{Ball, Camera, Lens, Picture, System};
 use umbracast_files::PngDepth;
 
-/// A warning about a picture in which no pixel shows a body or the light, or in which every pixel is black.
+/// A warning about a picture in which no pixel shows a body or the light, in which every pixel is black, or which begins inside a body.
 pub(crate) fn picture_warning(system: &System, picture: &Picture, bits: PngDepth) -> Option<String> {
+    if let Some((name, back)) = cut_body(system) {
+        let name = umbracast_files::escape::quoted(name);
+        return Some(format!(
+            "warning: the plane of the camera cuts '{name}', and the picture does not show it there: move `position` in the table \
+             [camera] back by more than {back}"
+        ));
+    }
     if picture.id.iter().all(|id| *id == NO_SPHERE) {
         return Some(format!("warning: nothing is in view: {}", out_of_view(system)));
     }
@@ -25,6 +32,26 @@ pub(crate) fn picture_warning(system: &System, picture: &Picture, bits: PngDepth
         "nothing that the camera sees reflects enough light"
     };
     Some(format!("warning: the picture is entirely dark: {why}"))
+}
+
+/// The name of the visible body that reaches farthest behind the picture of an orthographic camera, if it intersects that, and how far.
+fn cut_body(system: &System) -> Option<(&str, f64)> {
+    let camera = system.camera();
+    let Lens::Orthographic { width } = camera.lens else { return None };
+    let [columns, rows] = system.picture().size.map(f64::from);
+    let forward = (camera.target - camera.position).normalize();
+    let right = forward.cross(camera.up).normalize();
+    let sides = [(right, 0.5 * width), (right.cross(forward), 0.5 * width * rows / columns)];
+    let behind = |ball: &Ball| {
+        let from = ball.center - camera.position;
+        let [x, y] = sides.map(|(side, half)| (from.dot(side).abs() - half).max(0.0));
+        // NaN if the ball is beside the picture.
+        let (reach, along) = ((ball.radius * ball.radius - x * x - y * y).sqrt(), from.dot(forward));
+        if reach > along.abs() { reach - along } else { 0.0 }
+    };
+    let visible = system.bodies().iter().filter(|body| body.visible);
+    let cut = visible.map(|body| (body.name.as_str(), body.balls.iter().map(behind).fold(0.0, f64::max)));
+    cut.filter(|(_, back)| *back > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// What is nearest to the line of sight, and which option would show it.

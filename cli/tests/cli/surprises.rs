@@ -220,6 +220,26 @@ fn a_dark_picture_causes_a_warning() {
     assert_eq!(folder.run_ok("render lit.toml -o p.png -q").errors, "");
 }
 
+/// The picture of an orthographic camera began below the ground, and its lower rows showed the background.
+#[test]
+fn a_picture_that_begins_inside_a_body_causes_a_warning() {
+    let folder = Folder::new();
+    let said = |back: f64| {
+        let [y, z] = [-20.0 - 0.995 * back, 3.0 + 0.0995 * back];
+        let text = format!(
+            "unit = \"m\"\nground = true\n[light]\ndirection = [1, -2, 3]\n[[body]]\ncenter = [0, 0, 1]\nradius = 1\n[camera]\n\
+             position = [0, {y}, {z}]\ntarget = [0, 0, 1]\nup = [0, 0, 1]\nwidth = 16\n[picture]\nsize = [32, 18]\n"
+        );
+        folder.write("s.toml", text).run_ok("render s.toml -o p.png -q").errors
+    };
+    let warning = said(0.0);
+    assert!(warning.starts_with("warning: the plane of the camera cuts 'ground', and"), "{warning}");
+    // The lower edge is 4.5 · 0.995 - 3 below the ground, and rises by 0.0995 per unit of length.
+    let back: f64 = warning.trim_end().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((back - 14.85).abs() < 0.1, "{warning}");
+    assert_eq!(said(1.001 * back), "");
+}
+
 /// A picture of the background alone names what is nearest to the line of sight, also with a background that is not black.
 #[test]
 fn a_picture_of_nothing_causes_a_warning() {
