@@ -224,6 +224,8 @@ ambient_samples = {samples}
     let ball = "[[body]]\ncenter = [0, 0, 2]\nradius = 1\n";
     assert!((open(0, ball) - 1.0).abs() < 1e-5);
     assert!((open(64, "") - 1.0).abs() < 1e-5);
+    // Inside a body that only casts shadows, whose centre is behind all rays.
+    assert_eq!(open(64, "[[body]]\ncenter = [0, 0, -0.5]\nradius = 1\nvisible = false\n"), 0.0);
     // 64 pixels with 256 rays each: an error of 1/√16384, or less.
     let found = open(256, ball);
     assert!((found - 0.75).abs() < 0.01, "{found}");

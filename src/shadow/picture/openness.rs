@@ -46,10 +46,11 @@ fn is_blocked(picture: &PreparedPicture, origin: DVec3, direction: DVec3, own: u
     })
 }
 
-/// Whether a ray from the origin hits a ball in front of it. `direction` is a unit vector.
+/// Whether a ray from the origin hits a ball in front of it or around it. `direction` is a unit vector.
 pub(crate) fn hits_ball(center: DVec3, direction: DVec3, radius: f64) -> bool {
     let along = center.dot(direction);
-    along > 0.0 && (center - along * direction).length() <= radius
+    // The origin may be on the ball. Rounding does not move it inside by a millionth of the radius.
+    (along > 0.0 || center.length() < 0.999_999 * radius) && (center - along * direction).length() <= radius
 }
 
 /// The same for a spheroid: stretched along the pole, it is a ball.
