@@ -351,11 +351,14 @@ fn closest_approach(s: ScaledPair, t_min: f32, t_max: f32) -> vec2<f32> {
     return vec2<f32>(t_min, clearance(s, q.w, q.xyz));
   }
   let foot = foot_compensated(s);
-  let t = unscale(foot.k + foot.dk, s.length - s.direction);
-  if (t < t_min) {
+  let sum = two_sum(foot.k, foot.dk);
+  let t = unscale(sum.x, s.length - s.direction);
+  // A foot whose t rounds to an end may still be outside: its rest decides. A saturated t may stand for any larger one.
+  let rest = select(0.0, sum.y, abs(t) < FAR);
+  if (t < t_min || (t == t_min && rest < 0.0)) {
     return vec2<f32>(t_min, clearance_at(s, t_min));
   }
-  if (t > t_max) {
+  if (t > t_max || (t == t_max && rest > 0.0)) {
     return vec2<f32>(t_max, clearance_at(s, t_max));
   }
   return vec2<f32>(t, clearance(s, foot.disc, foot.p));

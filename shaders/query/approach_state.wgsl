@@ -19,8 +19,8 @@ fn clearance_bound(attributes: RayAttributes, at: u32, ray: Ray, sphere: Sphere,
     return FAR * 0.25;
   }
   let along = direction * abs(t);
-  // The clearance is that of the foot. Of the values that round to the same f32 as its t, another may be the one within the ray's ends:
-  // `step` allows for a difference of 2^-149 in t.
+  // The ray's ends are compared with all digits of the foot's t. Only a subnormal t is rounded before: `step` allows for a difference of
+  // 2^-149 in t.
   let step = direction * power_of_two(-70) * power_of_two(-71);
   return min(abs(clearance) * 9.54e-7 + (size + along) * (1.5e-11 * 256.0) + step, FAR * 0.25);
 }

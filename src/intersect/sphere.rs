@@ -348,10 +348,13 @@ pub(crate) fn closest_approach<const M: bool>(s: &ScaledPair, t_min: f32, t_max:
         return (t_min, clearance(s, disc, p));
     }
     let foot = foot_compensated::<M>(s);
-    let t = unscale(foot.k + foot.dk, s.length - s.direction);
-    if t < t_min {
+    let (k, rest) = two_sum(foot.k, foot.dk);
+    let t = unscale(k, s.length - s.direction);
+    // A foot whose t rounds to an end may still be outside: its rest decides. A saturated t may stand for any larger one.
+    let rest = if t.abs() < f32::MAX { rest } else { 0.0 };
+    if (t, rest) < (t_min, 0.0) {
         (t_min, clearance_at::<M>(s, t_min))
-    } else if t > t_max {
+    } else if (t, rest) > (t_max, 0.0) {
         (t_max, clearance_at::<M>(s, t_max))
     } else {
         (t, clearance(s, foot.disc, foot.p))

@@ -3,9 +3,8 @@
 
 use proptest::prelude::*;
 use umbracast::exact::{self, ExactRoots, Root, Roots};
-use umbracast::{Ends, Hit, Inside, Precision, Query, Ray, SceneOptions, Sphere, Touch};
-use umbracast_testing::oracle;
-use umbracast_testing::scaled;
+use umbracast::{Ends, Hit, Inside, Motion, Precision, Query, Ray, Rays, SceneOptions, Sphere, Spheres, Touch};
+use umbracast_testing::{both_searches, devices, oracle, scaled, with_and_without_tree};
 
 /// Any finite f32, including subnormals and the largest numbers.
 fn any_finite() -> BoxedStrategy<f32> {
@@ -59,26 +58,65 @@ fn tangents() -> impl Strategy<Value = Case> {
     })
 }
 
+/// Long rays that end or start among the spheres: the `t` of most feet round to that end, on either side of it.
+fn feet_at_an_end() -> impl Strategy<Value = Case> {
+    let rays = prop::collection::vec((prop::array::uniform3(ordinary()), -10i32..10, any::<bool>()), 1..8);
+    let spheres = prop::collection::vec(sphere(ordinary()), 2..6);
+    (spheres, rays, -10i32..30, query()).prop_map(|(spheres, rays, size, query)| {
+        let (size, unit) = (2f32.powi(size), 2f32.powi(size - 24));
+        let sphere = |s: &Sphere| Sphere::new((s.center * unit).to_array(), s.radius * unit);
+        let ray = |&(d, exponent, starts): &([f32; 3], i32, bool)| {
+            let t = 2f32.powi(exponent);
+            let ray = Ray::new(d.map(|x| -x * size), d.map(|x| x * size / t));
+            if starts { ray.between(t, 2.0 * t) } else { ray.between(0.0, t) }
+        };
+        (spheres.iter().map(sphere).collect(), rays.iter().map(ray).collect(), query)
+    })
+}
+
 type Case = (Vec<Sphere>, Vec<Ray>, Query);
 
 fn case(x: BoxedStrategy<f32>) -> impl Strategy<Value = Case> {
     (prop::collection::vec(sphere(x.clone()), 1..6), prop::collection::vec(ray(x), 1..8), query())
 }
 
-/// Compares `closest`, `occluded` and `approach` on every device with the oracle: one scene and one batch.
+/// The closest approach by integer arithmetic: clearance and `t`.
+fn least_clearance(ray: &Ray, spheres: &[Sphere]) -> (f32, f32) {
+    let all = spheres.iter().map(|sphere| exact::approach(ray, sphere)).map(|(t, clearance)| (clearance, t));
+    all.min_by(|a, b| a.partial_cmp(b).unwrap()).unwrap()
+}
+
+/// Compares `closest`, `occluded` and `approach` on every device, with and without a tree, with the oracle: one batch.
 fn check((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
     let expected: Vec<Hit> = rays.iter().map(|ray| oracle::closest(ray, spheres, query)).collect();
-    for device in umbracast_testing::devices() {
-        let scene = device.scene(spheres, &SceneOptions::default()).unwrap();
+    let scenes = |device| with_and_without_tree(device, spheres).map(|scene| (device, scene));
+    for (device, scene) in devices().iter().flat_map(scenes) {
         let hits = scene.closest(rays, query).unwrap();
         prop_assert_eq!(&hits.records, &expected, "{}", device.name());
         let occluded: Vec<bool> = scene.occluded(rays, query).unwrap().iter().collect();
         prop_assert_eq!(occluded, expected.iter().map(Hit::is_hit).collect::<Vec<_>>(), "{}", device.name());
         let approaches = scene.approach(rays, query).unwrap();
         for (ray, found) in rays.iter().zip(approaches.iter()) {
-            let least = spheres.iter().map(|s| exact::approach(ray, s)).map(|(t, c)| (c, t));
-            let least = least.min_by(|a, b| a.partial_cmp(b).unwrap()).unwrap();
-            prop_assert_eq!((found.clearance, found.t), least, "{} {:?}", device.name(), ray);
+            prop_assert_eq!((found.clearance, found.t), least_clearance(ray, spheres), "{} {:?}", device.name(), ray);
+        }
+    }
+    Ok(())
+}
+
+/// Compares `approach` of the first ray, thick and as fast again as spheres without a radius that move along it, with that of the ray among
+/// spheres of its radius at rest.
+fn check_moving((spheres, rays, query): &Case) -> Result<(), TestCaseError> {
+    let (ray, radius) = (&rays[0], spheres[0].radius);
+    let of_radius = |radius| -> Vec<Sphere> { spheres.iter().map(|s| Sphere { radius, ..*s }).collect() };
+    let (points, velocities) = (of_radius(0.0), vec![ray.direction; spheres.len()]);
+    let (fast, radii) = ([Ray { direction: 2.0 * ray.direction, ..*ray }], [radius]);
+    let (fast, query) = (Rays::from(&fast).radii(&radii), query.motion(Motion::WithRay));
+    let options = SceneOptions::default().time_range([0.0, ray.t_max]);
+    for device in devices() {
+        for scene in both_searches(device, Spheres::from(&points).velocities(&velocities), &options) {
+            let found = scene.approach(fast, &query).unwrap()[0];
+            let least = least_clearance(ray, &of_radius(radius));
+            prop_assert_eq!((found.clearance, found.t), least, "{}", device.name());
         }
     }
     Ok(())
@@ -109,6 +147,16 @@ proptest! {
     #[test]
     fn exact_agrees_with_integers_for_near_tangents(case in tangents()) {
         check(&case)?;
+    }
+
+    #[test]
+    fn exact_agrees_with_integers_for_feet_at_an_end(case in feet_at_an_end()) {
+        check(&case)?;
+    }
+
+    #[test]
+    fn exact_agrees_with_integers_for_moving_feet_at_an_end(case in feet_at_an_end()) {
+        check_moving(&case)?;
     }
 
     #[test]

@@ -35,8 +35,8 @@ fn clearance_bound(ray: &Ray, target: Target<'_>, t: f32, clearance: f32) -> f32
         size += speed * moves.time.abs();
         speed_sum += if moves.moves_with_ray { speed } else { 0.0 };
     }
-    // The clearance is that of the foot. Of the values that round to the same f32 as its t, another may be the one within the ray's ends:
-    // `step` allows for a difference of 2⁻¹⁴⁹ in t.
+    // The ray's ends are compared with all digits of the foot's t. Only a subnormal t is rounded before: `step` allows for a difference of
+    // 2⁻¹⁴⁹ in t.
     let step = speed_sum * f32::from_bits(1);
     (clearance.abs() * 9.54e-7 + (size + speed_sum * t.abs()) * 1.5e-11 + step).min(f32::MAX)
 }
