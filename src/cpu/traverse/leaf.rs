@@ -21,7 +21,7 @@
 
 use super::deferred::{DeferredPair, MAX_DEFERRED};
 use super::moving_leaf::{MovingLeaf8, cull_passing_leaf};
-use super::packet::{PACKET_RAYS, Packet};
+use super::packet::{ActiveRays, PACKET_RAYS, Packet, is_sparse};
 use super::ray_setup::{NUMBERS, PreparedRay};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Leaf8, WIDTH};
@@ -110,6 +110,16 @@ multiversion! {
         cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, list.iter().copied(), inside, leaf_hits)
     }
 }
+multiversion! {
+    /// Like `cull_leaf`, for few active rays of a packet. A list of them would be written as vectors and read as integers right after, which
+    /// waits for the vectors.
+    cull_sparse_leaf, (
+        leaf: &Leaf8, rays: &[PreparedRay], s_far: &[f32], active: ActiveRays, inside: StartInside, leaf_hits: &mut [LeafHits]
+    ) -> usize, |lanes| {
+        cull_spheres(lanes.narrow(), &Resting::of(leaf), rays, s_far, active, inside, leaf_hits)
+    }
+}
+
 multiversion! {
     /// Tests the active rays of a packet against the spheres of a leaf: vectors of rays against one sphere, because most rays are active.
     /// Writes the entries with candidates, and returns their number.
@@ -537,8 +547,16 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 
     /// Tests the active rays of a packet against a leaf. Spheres of packets are at rest.
     pub(crate) fn packet_leaf(&mut self, leaf: usize, (number, packet): (usize, &Packet), active: u64) {
-        let Self { bvh, s_far, inside, packet_hits, .. } = self;
         let before = number * PACKET_RAYS;
+        if is_sparse(active) {
+            self.complete(number, active);
+            let Self { bvh, rays, s_far, inside, leaf_hits, .. } = self;
+            let active = ActiveRays { first: before as u32, mask: active };
+            let spheres = &bvh.tree.leaves[leaf];
+            let found = bvh.level.cull_sparse_leaf(spheres, rays, s_far, active, *inside, leaf_hits);
+            return self.finish_leaf(leaf, found);
+        }
+        let Self { bvh, s_far, inside, packet_hits, .. } = self;
         let Some(far) = s_far[before..].first_chunk() else { return };
         let tree = &bvh.tree;
         let found = bvh.level.cull_packet_leaf(&tree.leaves[leaf], packet, far, active, *inside, packet_hits);

@@ -16,28 +16,19 @@ use crate::cpu::collector::HitCollector;
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 
-/// Maximum number of active rays of a packet that are traversed in their own order.
+/// Maximum number of active rays of a packet that are traversed in their own order, and tested one after the other against a leaf.
 const FEW_ACTIVE: usize = 6;
 
 impl<V: HitCollector> StreamTraversal<'_, V> {
-    /// Whether few rays of a packet are active: then lists them, and completes them.
-    #[inline(always)]
-    fn few(&mut self, packet: usize, active: u64, list: &mut [u32; FEW_ACTIVE]) -> bool {
-        let few = active.count_ones() as usize <= FEW_ACTIVE;
-        if few {
-            self.complete(packet, active);
-            let active = ActiveRays { first: (packet * PACKET_RAYS) as u32, mask: active };
-            list.iter_mut().zip(active).for_each(|(to, ray)| *to = ray);
-        }
-        few
-    }
-
     /// Traverses the BVH below a node with the `active` rays of a packet.
     pub(crate) fn packet(&mut self, node: usize, kind: PacketKind, packet: (usize, &Packet), active: u64) {
         let (number, columns) = packet;
         let first = number * PACKET_RAYS;
-        let (mut list, count) = ([0; FEW_ACTIVE], active.count_ones() as usize);
-        if self.few(number, active, &mut list) {
+        let count = active.count_ones() as usize;
+        if count <= FEW_ACTIVE {
+            self.complete(number, active);
+            let mut list = [0; FEW_ACTIVE];
+            list.iter_mut().zip(ActiveRays { first: first as u32, mask: active }).for_each(|(to, ray)| *to = ray);
             return self.in_own_order(node, &list[..count]);
         }
         let node = &self.bvh.tree.nodes[node];
@@ -64,9 +55,6 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
             }
             match node.children[child].kind() {
                 ChildRef::Node(child) => self.packet(child, kind, packet, inside),
-                ChildRef::Leaf(leaf) if self.few(number, inside, &mut list) => {
-                    self.leaf(leaf, &list[..inside.count_ones() as usize]);
-                }
                 ChildRef::Leaf(leaf) => self.packet_leaf(leaf, packet, inside),
                 ChildRef::Nothing => {}
             }
@@ -101,6 +89,14 @@ pub(crate) const BEGIN: usize = 12;
 const LOW: usize = NUMBERS;
 const HIGH: usize = LOW + 3;
 const COLUMNS: usize = HIGH + 3;
+
+/// Whether the active rays of a packet are few, or fewer than half of those in the groups of eight that have any.
+pub(super) fn is_sparse(active: u64) -> bool {
+    let lowest = 0x7f7f_7f7f_7f7f_7f7f;
+    let groups = (((active & lowest) + lowest) | active) & !lowest;
+    let count = active.count_ones();
+    count <= FEW_ACTIVE as u32 || count < 4 * groups.count_ones()
+}
 
 /// The numbers of the active rays of a packet, the first of which has number `first`.
 #[derive(Clone, Copy)]
