@@ -199,7 +199,7 @@ impl RayParameter {
     /// ends, clearances are larger.
     pub(crate) fn ends(&self, ray: &Ray) -> (f32, f32) {
         let at = |t: f32| self.start + f64::from(t) * self.step;
-        // Whether the foot lies beyond an end depends on its `t` rounded to f32, in the worst case to a multiple of 2⁻¹⁴⁹.
+        // The `t` that decides whether the foot lies beyond an end is at least as accurate as one rounded to f32, or to a multiple of 2⁻¹⁴⁹.
         let rounding = |t: f32| 2.0 * U * f64::from(t).abs() * self.step + 2.9e-45 * self.step;
         let slack = |t: f32| self.clearance_slack + 1e-15 * self.start.abs() + rounding(t);
         // An end at the largest finite f32 means that there is none, as in the intersection test.
