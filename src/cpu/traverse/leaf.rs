@@ -22,7 +22,7 @@
 use super::deferred::{DeferredPair, MAX_DEFERRED};
 use super::moving_leaf::{MovingLeaf8, cull_passing_leaf};
 use super::packet::{ActiveRays, PACKET_RAYS, Packet, is_sparse};
-use super::ray_setup::{NUMBERS, PreparedRay};
+use super::ray_setup::{NUMBERS, PreparedRay, place_of};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Leaf8, WIDTH};
 use crate::cpu::accel::CpuBvh;
@@ -248,22 +248,23 @@ struct RayLanes<L> {
 }
 
 impl<L: Lanes> RayLanes<L> {
-    /// `number` gives the fields of [`PreparedRay`] by their numbers.
+    /// `number` gives the numbers of [`PreparedRay`] by their places.
     #[inline(always)]
     fn of(number: impl Fn(usize) -> L) -> Self {
+        let [u, v, d] = [place_of!(line.u), place_of!(line.v), place_of!(line.d)];
         Self {
-            u: [number(14), number(15)],
-            v: [number(16), number(17), number(18)],
-            minus_alpha: number(19),
-            minus_beta: number(20),
-            spread: number(21),
-            floor: number(22),
-            d: [number(23), number(24), number(25)],
-            near: number(9),
-            margin: number(11),
-            begin: number(12),
-            end: number(13),
-            before: number(27),
+            u: [number(u), number(u + 1)],
+            v: [number(v), number(v + 1), number(v + 2)],
+            minus_alpha: number(place_of!(line.minus_alpha)),
+            minus_beta: number(place_of!(line.minus_beta)),
+            spread: number(place_of!(line.spread)),
+            floor: number(place_of!(line.floor)),
+            d: [number(d), number(d + 1), number(d + 2)],
+            near: number(place_of!(near)),
+            margin: number(place_of!(margin)),
+            begin: number(place_of!(begin)),
+            end: number(place_of!(end)),
+            before: number(place_of!(before)),
         }
     }
 

@@ -9,7 +9,7 @@
 //! `leaf.rs` has the error analysis of the slab test. The interval test needs no error bounds of its own: rounding is monotonic, so a bound that is computed like the position of a ray, from
 //! the least or largest operands of all rays, is a bound of the computed position.
 
-use super::ray_setup::{LANES, NUMBERS, Narrow, octant_of};
+use super::ray_setup::{LANES, NUMBERS, Narrow, octant_of, place_of};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::collector::HitCollector;
@@ -81,11 +81,11 @@ const GROUPS: usize = PACKET_RAYS / LANES;
 
 /// Columns of a packet: for AABBs the inverse direction, the offsets where rays enter and leave, and the ends of their segments; for leaves
 /// the rest of the ray; and the corners.
-const ENTER: usize = 3;
-const LEAVE: usize = 6;
-const NEAR: usize = 9;
-pub(crate) const FAR: usize = 10;
-pub(crate) const BEGIN: usize = 12;
+const ENTER: usize = place_of!(enter);
+const LEAVE: usize = place_of!(leave);
+const NEAR: usize = place_of!(near);
+pub(crate) const FAR: usize = place_of!(far);
+pub(crate) const BEGIN: usize = place_of!(begin);
 const LOW: usize = NUMBERS;
 const HIGH: usize = LOW + 3;
 const COLUMNS: usize = HIGH + 3;

@@ -32,6 +32,14 @@ pub(super) type Narrow = [f32; LANES];
 /// Numbers of a prepared ray.
 pub(crate) const NUMBERS: usize = size_of::<PreparedRay>() / size_of::<f32>();
 
+/// The place of a field of [`PreparedRay`] among its numbers.
+macro_rules! place_of {
+    ($($field:tt)+) => {
+        std::mem::offset_of!($crate::cpu::traverse::ray_setup::PreparedRay, $($field)+) / size_of::<f32>()
+    };
+}
+pub(super) use place_of;
+
 /// Vectors in memory. If one crossed two cache lines, its access would take twice as long.
 #[repr(align(64))]
 struct Aligned<T>(T);
@@ -153,12 +161,7 @@ fn prepare_narrow<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
     for (column, number) in columns.iter_mut().zip(numbers.as_flattened()) {
         number.store(&mut column[group][i..]);
     }
-    let Some((low, high)) = columns.get_mut(NUMBERS..).and_then(|columns| columns.split_at_mut_checked(3)) else {
-        return;
-    };
-    if !corners {
-        return;
-    }
+    let Some((low, high)) = columns[NUMBERS..].split_at_mut_checked(3).filter(|_| corners) else { return };
     // Errors of these sums are at most 4 U (|F| + |s|).
     let pad = near.abs().add(far.abs()).add(splat(4.0)).mul_add(rounding, wide);
     for k in 0..3 {

@@ -157,9 +157,11 @@ pub(crate) fn traverse<V: HitCollector>(
             let (groups, left) = input.as_chunks();
             // The last group is padded with copies of its first ray.
             let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-            let groups = groups.iter().chain(&last).enumerate();
+            let groups = groups.iter().chain(&last);
             let kind = if let Some(packet) = packet {
-                groups.for_each(|(g, group)| bvh.level.prepare_group(&bvh.frame, group, packet, g, short));
+                for (g, group) in groups.enumerate() {
+                    bvh.level.prepare_group(&bvh.frame, group, packet, g, short);
+                }
                 bvh.level.bound_packet(packet, short, input.len().next_multiple_of(LANES));
                 s_far.extend(&packet.column(FAR)[..input.len()]);
                 nearby = nearby || packet.column(BEGIN)[..input.len()].iter().any(is_nearby);
@@ -167,9 +169,9 @@ pub(crate) fn traverse<V: HitCollector>(
                 complete.push(if kind.is_some() { 0 } else { complete_rays(bvh.level, packet, u64::MAX, rays) });
                 kind
             } else {
-                groups.zip(rays.as_chunks_mut().0).for_each(|((_, group), prepared)| {
+                for (group, prepared) in groups.zip(rays.as_chunks_mut().0) {
                     bvh.level.prepare_rays(&bvh.frame, group, prepared);
-                });
+                }
                 let attributes = ray_attributes.get(before..).unwrap_or_default();
                 for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(attributes).enumerate() {
                     if attributes.from_id != NO_SPHERE && collectors[before + i].cutoff(ray).is_none() {

@@ -116,17 +116,19 @@ fn without_kept(options: &ReadOptions) -> ReadOptions {
     }
 }
 
+/// Makes room for more spheres.
+fn reserve_rows<T>(records: &mut Vec<T>, optional: &mut OptionalColumns, more: u64) -> Result<()> {
+    memory::check("spheres", more.saturating_mul(size_of::<T>() as u64 + optional.bytes()))?;
+    try_reserve("spheres", records, more)?;
+    optional.reserve("optional columns of spheres", more)
+}
+
 /// Reads the spheres of a table. One that is left out keeps its place, where nothing hits it.
 fn read(table: SphereTable, path: &Path, origin: DVec3, on_bad: OnBad) -> Result<Table<Sphere>> {
     let (source, schema) = (&table.source, table.schema);
     let mut records: Vec<Sphere> = Vec::new();
     let (mut hidden, mut skipped) = (Vec::new(), Vec::new());
     let mut optional = OptionalColumns::of(schema, source.fields());
-    let reserve_rows = |records: &mut Vec<Sphere>, optional: &mut OptionalColumns, more: u64| {
-        memory::check("spheres", more.saturating_mul(size_of::<Sphere>() as u64 + optional.bytes()))?;
-        try_reserve("spheres", records, more)?;
-        optional.reserve("optional columns of spheres", more)
-    };
     reserve_rows(&mut records, &mut optional, source.rows().unwrap_or(0))?;
     let mut converter = Converter::new(path, origin, on_bad);
     let left_out = table.read(&mut |row| {
@@ -236,10 +238,6 @@ pub(crate) fn read_balls(path: &Path, most: u64, options: &ReadOptions) -> Resul
     }
     let schema = table.schema;
     let (mut balls, mut optional) = (Vec::new(), OptionalColumns::of(schema, table.source.fields()));
-    let reserve_rows = |balls: &mut Vec<Ball>, optional: &mut OptionalColumns, more: u64| {
-        try_reserve("spheres", balls, more)?;
-        optional.reserve("colours of spheres", more)
-    };
     reserve_rows(&mut balls, &mut optional, rows)?;
     let mut converter = Converter::new(path, DVec3::ZERO, OnBad::Refuse);
     let left_out = table.read(&mut |row| {
