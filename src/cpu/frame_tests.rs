@@ -102,7 +102,7 @@ fn check_certain_misses(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseErr
 fn check_cull_by_ends(ray: &Ray, spheres: &[Sphere], last: f32) -> Result<(), TestCaseError> {
     let finite = ray.between(ray.t_min.max(-f32::MAX), ray.t_max.min(f32::MAX));
     let frame = CpuFrame::of(spheres);
-    let [prepared, ..] = prepared(SimdLevel::best(), &frame, ray);
+    let prepared = prepared(SimdLevel::best(), &frame, &[*ray])[0];
     if prepared.margin == f32::INFINITY {
         return Ok(());
     }

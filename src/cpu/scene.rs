@@ -308,7 +308,7 @@ impl CpuScene {
     ) -> Result<Tally> {
         let RayBatch { first, ray_attributes, query, cancel, .. } = *batch;
         let mut tally = Tally::default();
-        let mut take = |place: usize, found: Resolved<Q::Record>| {
+        let mut take = |tally: &mut Tally, place: usize, found: Resolved<Q::Record>| {
             tally.hits += u64::from(Q::is_hit(&found.record));
             tally.exact += u64::from(found.exact);
             tally.overflowed += u64::from(found.overflowed);
@@ -324,7 +324,7 @@ impl CpuScene {
                     let ray = &rays[i as usize];
                     let attributes = self.attributes_for(ray, ray_attributes.of(i as usize), Q::IS_APPROACH);
                     if let Some(candidates) = self.candidates(first + u64::from(i), ray, attributes) {
-                        take(i as usize, Q::resolve_ray(ray, candidates, query, &self.attributes));
+                        take(&mut tally, i as usize, Q::resolve_ray(ray, candidates, query, &self.attributes));
                     }
                 }
             } else {
@@ -344,10 +344,14 @@ impl CpuScene {
                 collectors.extend(places.iter().map(|_| Q::collector(query, &self.attributes)));
                 let spheres = self.spheres();
                 spheres.visit_candidates(&own, &picked, &mut collectors, query, plan.order);
+                // Counted apart: these numbers stay in registers.
+                let mut part = Tally::default();
                 for (n, ((&i, ray), collector)) in places.iter().zip(&*own).zip(&collectors).enumerate() {
                     let attributes = || picked.get(n).copied().unwrap_or(RayAttributes::NONE);
-                    take(i as usize, Q::finish(collector, ray, || Candidates::Scene(spheres, attributes())));
+                    let found = Q::finish(collector, ray, || Candidates::Scene(spheres, attributes()));
+                    take(&mut part, i as usize, found);
                 }
+                tally = tally + part;
                 collectors.clear();
             }
             cancel.add(places.len() as u64);

@@ -52,7 +52,7 @@ fn spheres_around_the_start_are_decided_as_the_policy_says() {
                 let (begin, length) = (4.0 * n.signed(), 3.0 * n.unit() * n.unit());
                 let ray = Ray::new(from.center + outward - direction * begin, direction);
                 let ray = ray.between(begin, if i % 3 == 0 { f32::INFINITY } else { begin + length });
-                let prepared = prepared(bvh.level, &bvh.frame, &ray);
+                let prepared = prepared(bvh.level, &bvh.frame, &[ray]);
                 let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
                 let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale;
                 let (s_far, mut hits) = ([prepared[0].far], [LeafHits::NONE]);

@@ -55,7 +55,7 @@ fn check_random_leaf(n: &mut Numbers, range: [f32; 2], (speed, along): (f32, boo
         }
         let ray = ray.between(ends[0].min(ends[1]), ends[0].max(ends[1]));
         let attributes = RayAttributes { moves_with_ray: 1, ..RayAttributes::NONE };
-        let mut prepared = prepared(bvh.level, &bvh.frame, &ray);
+        let mut prepared = prepared(bvh.level, &bvh.frame, &[ray]);
         prepare_moving(&mut prepared[0], &bvh.frame, &ray, &attributes, bvh.mid_time);
         let (o, d) = (bvh.frame.scaled_point(ray.origin.as_dvec3()), ray.direction.as_dvec3());
         let s_of = |t: f64| o.dot(d) / d.length() + t * d.length() * bvh.frame.scale;
@@ -122,7 +122,7 @@ fn the_moving_leaf_test_includes_the_ray_radius() {
     let bvh = moving_bvh(&spheres, &drift, [0.0, 9.0]);
     let ray = Ray::new([-2.0, 0.0, 0.0], [1.0, 0.0, 0.0]).between(0.0, 9.0);
     let attributes = RayAttributes { moves_with_ray: 1, radius: 0.6, ..RayAttributes::NONE };
-    let mut prepared = prepared(bvh.level, &bvh.frame, &ray);
+    let mut prepared = prepared(bvh.level, &bvh.frame, &[ray]);
     let by = bvh.frame.inflation(&ray, &attributes);
     for (grown, expected) in [(false, 0), (true, 2)] {
         if grown {

@@ -9,7 +9,7 @@
 //! `leaf.rs` has the error analysis of the slab test. The interval test needs no error bounds of its own: rounding is monotonic, so a bound that is computed like the position of a ray, from
 //! the least or largest operands of all rays, is a bound of the computed position.
 
-use super::ray_setup::{LANES, NUMBERS, Narrow, octant_of, place_of};
+use super::ray_setup::{LANES, NUMBERS, octant_of, place_of};
 use super::stream::StreamTraversal;
 use crate::bvh::bvh8::node::{Bvh8Node, ChildRef, WIDTH};
 use crate::cpu::collector::HitCollector;
@@ -70,14 +70,14 @@ pub(crate) const PACKET_RAYS: usize = 64;
 #[derive(Clone, Copy)]
 pub(crate) struct Packet {
     /// The numbers of [`PreparedRay`](super::ray_setup::PreparedRay) in the order of its fields. After them, if the segments are short, the low
-    /// and high corners of an AABB around each. In groups of eight rays.
-    pub(super) columns: [[Narrow; GROUPS]; COLUMNS],
+    /// and high corners of an AABB around each.
+    pub(super) columns: [[f32; PACKET_RAYS]; COLUMNS],
     /// Least and largest values of the columns.
     least: [f32; COLUMNS],
     largest: [f32; COLUMNS],
 }
 
-const GROUPS: usize = PACKET_RAYS / LANES;
+pub(super) const GROUPS: usize = PACKET_RAYS / LANES;
 
 /// Columns of a packet: for AABBs the inverse direction, the offsets where rays enter and leave, and the ends of their segments; for leaves
 /// the rest of the ray; and the corners.
@@ -128,11 +128,11 @@ pub(crate) enum PacketKind {
 
 impl Packet {
     pub(crate) const EMPTY: Self =
-        Self { columns: [[[0.0; LANES]; GROUPS]; COLUMNS], least: [0.0; COLUMNS], largest: [0.0; COLUMNS] };
+        Self { columns: [[0.0; PACKET_RAYS]; COLUMNS], least: [0.0; COLUMNS], largest: [0.0; COLUMNS] };
 
     #[inline(always)]
     pub(crate) fn column(&self, number: usize) -> &[f32; PACKET_RAYS] {
-        bytemuck::cast_ref(&self.columns[number])
+        &self.columns[number]
     }
 
     /// How the rays can be traversed as a packet, if they can: in one octant, or (`short`) near each other.
@@ -164,11 +164,9 @@ fn bound_packet<L: Lanes>(lanes: L, packet: &mut Packet, short: bool, count: usi
     for columns in [0..FAR + 1, if short { LOW..COLUMNS } else { 0..0 }] {
         for k in columns {
             let (mut least, mut largest) = (lanes.splat(f32::INFINITY), lanes.splat(f32::NEG_INFINITY));
-            for eight in &packet.columns[k][..count / LANES] {
-                for i in (0..WIDTH).step_by(<L::Narrow as Lanes>::COUNT) {
-                    let value = lanes.load(&eight[i..]);
-                    (least, largest) = (least.min(value), largest.max(value));
-                }
+            for group in packet.columns[k][..count.min(PACKET_RAYS)].chunks_exact(<L::Narrow as Lanes>::COUNT) {
+                let value = lanes.load(group);
+                (least, largest) = (least.min(value), largest.max(value));
             }
             // The largest number is the least of the negated ones.
             (packet.least[k], packet.largest[k]) = (least.least(), -lanes.splat(0.0).sub(largest).least());

@@ -1,10 +1,9 @@
 //! Packets: their kernels against the slab test of single rays.
 
-use bytemuck::Zeroable;
-
 use super::super::leaf::{LeafHits, PacketHits, StartInside};
 use super::super::packet::{ActiveRays, PacketKind};
 use super::super::ray_setup::PreparedRay;
+use super::super::ray_setup::tests::prepared;
 use super::super::stream::{ChildHits, LIST_GROUP, RayList};
 use super::*;
 use crate::cpu::accel::CpuBvh;
@@ -20,13 +19,10 @@ fn picture(z: f32) -> Vec<Ray> {
 }
 
 /// Rays as a packet, and one by one.
-fn both(bvh: &CpuBvh, rays: &[Ray; PACKET_RAYS]) -> (Packet, [PreparedRay; PACKET_RAYS]) {
-    let (mut packet, mut prepared) = (Packet::EMPTY, [PreparedRay::zeroed(); PACKET_RAYS]);
-    for (n, (rays, prepared)) in rays.as_chunks().0.iter().zip(prepared.as_chunks_mut().0).enumerate() {
-        bvh.level.prepare_rays(&bvh.frame, rays, prepared);
-        bvh.level.prepare_group(&bvh.frame, rays, &mut packet, n, true);
-    }
-    (packet, prepared)
+fn both(bvh: &CpuBvh, rays: &[Ray; PACKET_RAYS]) -> (Packet, Vec<PreparedRay>) {
+    let mut packet = Packet::EMPTY;
+    bvh.level.prepare_packet(&bvh.frame, rays, &mut packet, true);
+    (packet, prepared(bvh.level, &bvh.frame, rays))
 }
 
 fn spheres(count: usize, radius: f32) -> Vec<Sphere> {
@@ -50,7 +46,7 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
             let (mut packet, prepared) = both(&bvh, rays);
             level.bound_packet(&mut packet, true, PACKET_RAYS);
             let Some(PacketKind::Octant(octant)) = packet.kind(false) else { continue };
-            let s_far = prepared.map(|ray| ray.far);
+            let s_far = std::array::from_fn(|i| prepared[i].far);
             for node in &bvh.tree.nodes {
                 let children = level.packet_children(node, octant, &packet);
                 let mut hits = ChildHits::default();
@@ -85,7 +81,7 @@ fn a_packet_finds_in_leaves_what_its_rays_find_alone() {
         let rays = [picture(-40.0), picture(0.1)].concat();
         for rays in rays.as_chunks::<PACKET_RAYS>().0.iter().step_by(4) {
             let (packet, prepared) = both(&bvh, rays);
-            let s_far = prepared.map(|ray| ray.far.min(numbers.unit()));
+            let s_far = std::array::from_fn(|i| prepared[i].far.min(numbers.unit()));
             for (leaf, inside) in bvh.tree.leaves.iter().flat_map(|leaf| {
                 use StartInside::{HitAtExit, HitAtStart, Ignored, Undecided};
                 [Undecided, HitAtStart, HitAtExit, Ignored].map(|inside| (leaf, inside))

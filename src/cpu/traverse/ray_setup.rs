@@ -9,13 +9,16 @@
 //! So the error of (x, y) is at most 16 U |c| + 20 U |F|: δ has 24 U |F| instead of 16 U |F|, and 16 + 32 is less than 72. The error of a
 //! position p is at most 8 U |p|. The bounds contain it.
 //!
+//! The length of the direction has a relative error of 2⁻³⁴. It stretches all positions along the line alike, and moves F along the line by
+//! up to 2⁻³³ |o|: the slack of 128 U |o| contains both. F stays on the line.
+//!
 //! Rays prepared for the tests of AABBs and leaves. `ray_setup.rs` prepares them; `leaf.rs` has the error analysis.
 
 use std::hint::black_box;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::packet::Packet;
+use super::packet::{GROUPS, PACKET_RAYS, Packet};
 use crate::cpu::frame::{CpuFrame, FLAG_ERROR, MAX_START, round_up};
 use crate::math::float::U;
 use crate::math::simd::lanes::Lanes;
@@ -77,19 +80,33 @@ fn dot(a: &[Lane; 3], b: &[Lane; 3]) -> Lane {
     each(|i| a[0][i] * b[0][i] + a[1][i] * b[1][i] + a[2][i] * b[2][i])
 }
 
+/// 1/√x with a relative error below 2⁻³⁴: three of Newton's steps, which take a quarter of the time of a root and a quotient in f64. The
+/// first approximation halves the exponent (Lomont 2003, Fast inverse square root).
+#[inline(always)]
+fn inverse_root(x: &Lane) -> Lane {
+    let half = each(|i| 0.5 * x[i]);
+    let mut y = each(|i| f64::from_bits(0x5fe6_eb50_c7b5_37a9 - (x[i].to_bits() >> 1)));
+    for _ in 0..3 {
+        y = each(|i| y[i] * (1.5 - half[i] * y[i] * y[i]));
+    }
+    y
+}
+
 /// A factor that exceeds the roundings of any bound below.
 const MORE: f32 = 1.0 + 64.0 * U;
 
 /// The numbers of eight rays that f64 has to compute, because they lose digits by cancellation, as f32. In scaled units.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
 struct RayNumbers {
     /// The point of the line nearest to the middle of the scene, and the direction.
     foot: [Narrow; 3],
     unit: [Narrow; 3],
-    /// Position of t = 0, length of one unit of t, and the square of the distance of the origin from the middle: infinite beyond
-    /// [`MAX_START`], which makes the margin infinite.
+    /// Position of t = 0, length of one unit of t, and an upper bound of the distance of the origin from the middle (the sum of its
+    /// coordinates, which needs no root): infinite beyond [`MAX_START`], which makes the margin infinite.
     start: Narrow,
     step: Narrow,
-    square: Narrow,
+    distance: Narrow,
     /// Positions of the ray's ends, and of the least and largest t that a certain hit may have.
     from: Narrow,
     to: Narrow,
@@ -97,31 +114,26 @@ struct RayNumbers {
     last: Narrow,
 }
 
-/// The rest of the setup in f32, with bounds that contain its own roundings, for the lanes from `i` on. Writes the numbers of prepared rays to
-/// a group of each column, in the order of the fields, and with `corners` those of AABBs around the segments to the columns after them.
+/// Columns of these numbers.
+const WIDE: usize = size_of::<RayNumbers>() / size_of::<Narrow>();
+
+/// The rest of the setup in f32, with bounds that contain its own roundings, for the lanes from `i` on. The first [`WIDE`] columns have the
+/// [`RayNumbers`]. Replaces them by the numbers of prepared rays, in the order of the fields, and with `corners` writes those of AABBs around
+/// the segments to the columns after them.
 #[inline(always)]
-fn prepare_narrow<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
-    lanes: L,
-    numbers: &RayNumbers,
-    i: usize,
-    columns: &mut [[Narrow; GROUPS]; COLUMNS],
-    group: usize,
-    corners: bool,
-) {
-    let group = group % GROUPS;
+fn prepare_columns<L: Lanes, const RAYS: usize>(lanes: L, columns: &mut [[f32; RAYS]], i: usize, corners: bool) {
+    let Some((numbers, corner_columns)) = columns.split_first_chunk_mut::<NUMBERS>() else { return };
     let splat = |x| lanes.splat(x);
     let (zero, more) = (splat(0.0), splat(MORE));
     // No sphere lies as far out as these positions. Infinite ones would give NaN.
     let (least, most) = (splat(-1e30), splat(1e30));
-    let foot = axes!(|k| lanes.load(&numbers.foot[k][i..]));
-    let unit = axes!(|k| lanes.load(&numbers.unit[k][i..]));
-    let start = lanes.load(&numbers.start[i..]).max(least).min(most);
-    let from = lanes.load(&numbers.from[i..]).max(least).min(most);
-    let to = lanes.load(&numbers.to[i..]).max(least).min(most);
-    let first = lanes.load(&numbers.first[i..]).max(least).min(most);
-    let last = lanes.load(&numbers.last[i..]).max(least).min(most);
-    let step = lanes.load(&numbers.step[i..]).mul_add(more, splat(f32::MIN_POSITIVE));
-    let distance = lanes.load(&numbers.square[i..]).sqrt().mul(more);
+    let number = |k: usize| lanes.load(&numbers[k][i..]);
+    let position = |k: usize| number(k).max(least).min(most);
+    let [foot, unit] = [[number(0), number(1), number(2)], [number(3), number(4), number(5)]];
+    let start = position(6);
+    let step = number(7).mul_add(more, splat(f32::MIN_POSITIVE));
+    let distance = number(8).mul(more);
+    let [from, to, first, last] = [position(9), position(10), position(11), position(12)];
     let slack = step.mul_add(splat(4.8e-38), distance.mul_add(splat(128.0 * U), splat(1e-18))).mul(more);
     let (double, rounding) = (slack.add(slack), splat(8.0 * U));
     let near = from.min(start);
@@ -132,7 +144,7 @@ fn prepare_narrow<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
     let end = last.sub(last.abs().mul_add(rounding, double));
     let before = from.sub(from.abs().mul_add(rounding, double));
     let margin = double.mul_add(more, splat(1e-15));
-    let off = foot[2].mul_add(foot[2], foot[1].mul_add(foot[1], foot[0].mul(foot[0]))).sqrt().mul(more);
+    let off = foot[0].abs().add(foot[1].abs()).add(foot[2].abs()).mul(more);
     let delta = off.mul_add(splat(24.0 * U), distance.mul(splat(FLAG_ERROR as f32))).mul(more);
     let floor = delta.mul(more).mul_add(delta, splat(7.9e-31));
     let spread = delta.add(delta).mul(more);
@@ -149,7 +161,7 @@ fn prepare_narrow<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
     let alpha = zero.sub(foot[1].mul_add(uy, foot[0].mul(ux)));
     let beta = zero.sub(foot[2].mul_add(v[2], foot[1].mul_add(v[1], foot[0].mul(v[0]))));
     let [ix, iy, iz] = inverse;
-    let numbers = [
+    let prepared = [
         [ix, iy, iz, enter[0]],
         [enter[1], enter[2], leave[0], leave[1]],
         [leave[2], near, far, margin],
@@ -158,16 +170,16 @@ fn prepare_narrow<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
         [beta, spread, floor, unit[0]],
         [unit[1], unit[2], step, before],
     ];
-    for (column, number) in columns.iter_mut().zip(numbers.as_flattened()) {
-        number.store(&mut column[group][i..]);
+    for (column, number) in numbers.iter_mut().zip(prepared.as_flattened()) {
+        number.store(&mut column[i..]);
     }
-    let Some((low, high)) = columns[NUMBERS..].split_at_mut_checked(3).filter(|_| corners) else { return };
+    let Some((low, high)) = corner_columns.split_at_mut_checked(3).filter(|_| corners) else { return };
     // Errors of these sums are at most 4 U (|F| + |s|).
     let pad = near.abs().add(far.abs()).add(splat(4.0)).mul_add(rounding, wide);
     for k in 0..3 {
         let (a, b) = (unit[k].mul_add(near, foot[k]), unit[k].mul_add(far, foot[k]));
-        a.min(b).sub(pad).store(&mut low[k][group][i..]);
-        a.max(b).add(pad).store(&mut high[k][group][i..]);
+        a.min(b).sub(pad).store(&mut low[k][i..]);
+        a.max(b).add(pad).store(&mut high[k][i..]);
     }
 }
 
@@ -181,21 +193,20 @@ fn ray_numbers(frame: &CpuFrame, columns: &[Narrow; 8]) -> RayNumbers {
     // In f64: what loses digits by cancellation.
     let o = axes!(|k| each(|i| (f64::from(origin[k][i]) - middle[k]) * scale));
     let d = axes!(|k| each(|i| f64::from(direction[k][i])));
-    let length = dot(&d, &d);
-    let length = each(|i| length[i].sqrt());
-    let inverse_length = each(|i| 1.0 / length[i]);
+    let square = dot(&d, &d);
+    let inverse_length = inverse_root(&square);
     let unit = axes!(|k| each(|i| d[k][i] * inverse_length[i]));
     let start = dot(&o, &unit);
     let foot = axes!(|k| narrow(&each(|i| o[k][i] - start[i] * unit[k][i])));
-    let step = each(|i| length[i] * scale);
+    let step = each(|i| square[i] * inverse_length[i] * scale);
     let position = |t: &Narrow| narrow(&each(|i| start[i] + f64::from(t[i]) * step[i]));
-    let square = narrow(&dot(&o, &o));
+    let distance = narrow(&each(|i| o[0][i].abs() + o[1][i].abs() + o[2][i].abs()));
     RayNumbers {
         foot,
         unit: axes!(|k| narrow(&unit[k])),
         start: narrow(&start),
         step: narrow(&step),
-        square: each(|i| if square[i] < MAX_START as f32 * MAX_START as f32 { square[i] } else { f32::INFINITY }),
+        distance: each(|i| if distance[i] < MAX_START as f32 { distance[i] } else { f32::INFINITY }),
         // The largest numbers stand for roots beyond them, too.
         from: position(&each(|i| if t_min[i] > -f32::MAX { t_min[i] } else { f32::NEG_INFINITY })),
         to: position(&each(|i| if t_max[i] < f32::MAX { t_max[i] } else { f32::INFINITY })),
@@ -206,58 +217,42 @@ fn ray_numbers(frame: &CpuFrame, columns: &[Narrow; 8]) -> RayNumbers {
 }
 
 multiversion! {
-    /// Prepares rays. If a ray starts too far away for f64, its `margin` is infinite.
-    prepare_rays, (frame: &CpuFrame, rays: &[Ray; LANES], prepared: &mut [PreparedRay; LANES]), |lanes| {
-        let mut columns = Aligned([[[0.0; LANES]]; NUMBERS]);
-        prepare_columns(lanes, frame, rays, &mut columns.0, 0, false);
-        transpose_columns(lanes, &black_box(&columns).0, 0, prepared);
-    }
+    /// Prepares the rays of a packet, with AABBs if its segments are short. If a ray starts too far away for f64, its `margin` is infinite.
+    /// Pads the last group of eight with copies of its first ray.
+    prepare_packet, (frame: &CpuFrame, rays: &[Ray], packet: &mut Packet, short: bool)
 }
 
-multiversion! {
-    /// Prepares a group of a packet's rays, with AABBs if its segments are short.
-    prepare_group, (frame: &CpuFrame, rays: &[Ray; LANES], packet: &mut Packet, group: usize, short: bool), |lanes| {
-        prepare_columns(lanes, frame, rays, &mut packet.columns, group, short);
+#[inline(always)]
+fn prepare_packet<L: Lanes>(lanes: L, frame: &CpuFrame, rays: &[Ray], packet: &mut Packet, short: bool) {
+    let (groups, left) = rays.as_chunks();
+    let last = left.first().map(|first| each(|i| *left.get(i).unwrap_or(first)));
+    let Some(columns) = packet.columns.first_chunk_mut::<WIDE>() else { return };
+    // In two passes: each is a long chain of dependent operations, and a processor overlaps more groups if chains are shorter.
+    for (g, group) in groups.iter().chain(&last).enumerate() {
+        // The records' columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time
+        // instead of eight.
+        let records = Aligned(lanes.narrow().transpose(bytemuck::cast_ref::<_, [Narrow; 8]>(group).each_ref()));
+        let numbers: [Narrow; WIDE] = bytemuck::cast(ray_numbers(frame, &black_box(&records).0));
+        for (column, number) in columns.iter_mut().zip(&numbers) {
+            column.as_chunks_mut().0[g % GROUPS] = *number;
+        }
+    }
+    for i in (0..PACKET_RAYS).step_by(L::COUNT) {
+        if i >= rays.len() {
+            break;
+        }
+        prepare_columns(lanes, &mut packet.columns, i, short);
     }
 }
 
 multiversion! {
     /// Copies the numbers of a group of a packet's rays.
     copy_group, (packet: &Packet, group: usize, prepared: &mut [PreparedRay; LANES]), |lanes| {
-        transpose_columns(lanes, &packet.columns, group, prepared);
-    }
-}
-
-#[inline(always)]
-fn prepare_columns<L: Lanes, const GROUPS: usize, const COLUMNS: usize>(
-    lanes: L,
-    frame: &CpuFrame,
-    rays: &[Ray; LANES],
-    columns: &mut [[Narrow; GROUPS]; COLUMNS],
-    group: usize,
-    corners: bool,
-) {
-    let lanes = lanes.narrow();
-    // The records' columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time
-    // instead of eight.
-    let records = Aligned(lanes.transpose(bytemuck::cast_ref::<_, [Narrow; 8]>(rays).each_ref()));
-    let numbers = ray_numbers(frame, &black_box(&records).0);
-    for i in (0..LANES).step_by(<L::Narrow as Lanes>::COUNT) {
-        prepare_narrow(lanes, &numbers, i, columns, group, corners);
-    }
-}
-
-#[inline(always)]
-fn transpose_columns<const GROUPS: usize, const COLUMNS: usize>(
-    lanes: impl Lanes,
-    columns: &[[Narrow; GROUPS]; COLUMNS],
-    group: usize,
-    prepared: &mut [PreparedRay; LANES],
-) {
-    for (k, columns) in columns.as_chunks::<8>().0.iter().take(NUMBERS / 8).enumerate() {
-        let numbers = lanes.narrow().transpose(each(|i| &columns[i][group % GROUPS]));
-        for (ray, numbers) in prepared.iter_mut().zip(numbers) {
-            bytemuck::cast_mut::<PreparedRay, [Narrow; 4]>(ray)[k] = numbers;
+        for (k, columns) in packet.columns.as_chunks::<8>().0.iter().take(NUMBERS / 8).enumerate() {
+            let numbers = lanes.narrow().transpose(each(|i| &columns[i].as_chunks().0[group % GROUPS]));
+            for (ray, numbers) in prepared.iter_mut().zip(numbers) {
+                bytemuck::cast_mut::<PreparedRay, [Narrow; 4]>(ray)[k] = numbers;
+            }
         }
     }
 }
@@ -269,10 +264,12 @@ multiversion! {
 
 #[inline(always)]
 fn prepare_ray<L: Lanes>(lanes: L, frame: &CpuFrame, ray: &Ray) -> PreparedRay {
-    let columns = bytemuck::cast_ref::<Ray, [f32; 8]>(ray).map(|number| [number; LANES]);
-    let mut rows = [[[0.0; LANES]]; NUMBERS];
-    prepare_narrow(lanes.narrow(), &ray_numbers(frame, &columns), 0, &mut rows, 0, false);
-    bytemuck::cast::<[f32; NUMBERS], PreparedRay>(std::array::from_fn(|i| rows[i][0][0]))
+    let records = bytemuck::cast_ref::<Ray, [f32; 8]>(ray).map(|number| [number; LANES]);
+    let mut columns = [[0.0; LANES]; NUMBERS];
+    let numbers: [Narrow; WIDE] = bytemuck::cast(ray_numbers(frame, &records));
+    columns[..WIDE].copy_from_slice(&numbers);
+    prepare_columns(lanes.narrow(), &mut columns, 0, false);
+    bytemuck::cast::<[f32; NUMBERS], PreparedRay>(std::array::from_fn(|i| columns[i][0]))
 }
 
 /// A ray prepared for the tests of AABBs and leaves. The fields for AABBs fill one cache line.

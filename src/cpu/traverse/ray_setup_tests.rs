@@ -18,10 +18,16 @@ use crate::numbers::Numbers;
 use crate::query::policy::{Inside, Precision, Query, Touch};
 use crate::records::Sphere;
 
-/// Prepares one ray, in every lane.
-pub(crate) fn prepared(level: SimdLevel, frame: &CpuFrame, ray: &Ray) -> [PreparedRay; LANES] {
-    let mut prepared = [PreparedRay::zeroed(); LANES];
-    level.prepare_rays(frame, &[*ray; LANES], &mut prepared);
+/// Prepares rays for lists of them; the last eight are padded.
+pub(crate) fn prepared(level: SimdLevel, frame: &CpuFrame, rays: &[Ray]) -> Vec<PreparedRay> {
+    let mut prepared = vec![PreparedRay::zeroed(); rays.len().next_multiple_of(LANES)];
+    let mut packet = Packet::EMPTY;
+    for (rays, prepared) in rays.chunks(PACKET_RAYS).zip(prepared.chunks_mut(PACKET_RAYS)) {
+        level.prepare_packet(frame, rays, &mut packet, false);
+        for (group, prepared) in prepared.as_chunks_mut().0.iter_mut().enumerate() {
+            level.copy_group(&packet, group, prepared);
+        }
+    }
     prepared
 }
 
@@ -50,7 +56,7 @@ fn is_hit(ray: &Ray, sphere: &Sphere) -> bool {
 /// has number 13.
 fn masks(
     level: SimdLevel,
-    (frame, ray, prepared): (&CpuFrame, &Ray, &[PreparedRay; LANES]),
+    (frame, ray, prepared): (&CpuFrame, &Ray, &[PreparedRay]),
     (leaf, node): &(Leaf8, Bvh8Node),
     packed: bool,
 ) -> [u32; 3] {
@@ -60,7 +66,7 @@ fn masks(
     let [mut candidates, mut certain] = [0; 2];
     if packed {
         let (mut packet, mut hits) = (Packet::EMPTY, [PacketHits::NONE; PacketHits::MAX]);
-        level.prepare_group(frame, &[*ray; LANES], &mut packet, 1, false);
+        level.prepare_packet(frame, &[*ray; 14], &mut packet, false);
         let count = level.cull_packet_leaf(leaf, &packet, &[s_far; PACKET_RAYS], 1 << 13, inside, &mut hits);
         for PacketHits { first, lane, candidates: rays, certain: sure, .. } in &hits[..count] {
             assert_eq!(*rays << first, 1 << 13);
@@ -76,7 +82,7 @@ fn masks(
 fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
     let frame = CpuFrame::of(spheres);
     for level in SimdLevel::all() {
-        let prepared = prepared(level, &frame, ray);
+        let prepared = prepared(level, &frame, &[*ray]);
         if prepared[0].margin == f32::INFINITY {
             continue;
         }
@@ -104,24 +110,31 @@ fn check(ray: &Ray, spheres: &[Sphere]) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn eight_rays_are_prepared_like_each_of_them_alone() {
+fn rays_of_a_packet_are_prepared_like_each_of_them_alone() {
     let mut n = Numbers(11);
     let spheres: Vec<Sphere> = (0..9).map(|_| Sphere::new(Vec3::from(n.vector()), n.unit())).collect();
     let frame = CpuFrame::of(&spheres);
+    let rays: [Ray; 2 * PACKET_RAYS - 3] = std::array::from_fn(|_| {
+        let ray = Ray::new(Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()));
+        ray.between(n.signed(), 2.0 + n.unit())
+    });
     for level in SimdLevel::all() {
-        let rays: [Ray; LANES] = std::array::from_fn(|_| {
-            let ray = Ray::new(Vec3::from(n.vector()) * 3.0, Vec3::from(n.vector()));
-            ray.between(n.signed(), 2.0 + n.unit())
-        });
-        let mut together = [PreparedRay::zeroed(); LANES];
-        level.prepare_rays(&frame, &rays, &mut together);
-        let (mut packet, mut copied) = (Packet::EMPTY, [PreparedRay::zeroed(); LANES]);
-        level.prepare_group(&frame, &rays, &mut packet, 5, true);
-        level.copy_group(&packet, 5, &mut copied);
-        for ((ray, together), copied) in rays.iter().zip(together).zip(copied) {
-            let [alone, ..] = prepared(level, &frame, ray);
+        for (ray, together) in rays.iter().zip(prepared(level, &frame, &rays)) {
+            let alone = prepared(level, &frame, &[*ray])[0];
             assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&alone), "{}", level.name());
-            assert_eq!(bytemuck::bytes_of(&copied), bytemuck::bytes_of(&alone), "{}", level.name());
+            assert_eq!(bytemuck::bytes_of(&together), bytemuck::bytes_of(&level.prepare_ray(&frame, ray)));
+        }
+    }
+}
+
+#[test]
+fn the_inverse_root_is_as_accurate_as_stated() {
+    let mut n = Numbers(5);
+    for exponent in -300..257 {
+        let x: Lane = std::array::from_fn(|_| (1.0 + f64::from(n.unit())) * 2.0_f64.powi(exponent));
+        for (x, y) in x.iter().zip(inverse_root(&x)) {
+            let relative = y * y * x - 1.0;
+            assert!(relative.abs() < 2.0_f64.powi(-33), "{x}: {relative}");
         }
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use bytemuck::Zeroable;
-
 use super::*;
 use crate::cpu::accel::CpuBvh;
 use crate::cpu::traverse::ray_setup::LANES;
+use crate::cpu::traverse::ray_setup::tests::prepared;
 use crate::cpu::traverse::stream::tests::hard_scenes::{SCENES, rays, spheres};
 use crate::numbers::Numbers;
 use crate::records::{Ray, Sphere};
@@ -25,11 +24,8 @@ impl Case {
     fn new(level: SimdLevel, spheres: &[Sphere], rays: &[Ray]) -> Self {
         let bvh = CpuBvh::new(spheres, level, &CancelToken::new()).unwrap();
         let rays = &rays[..rays.len() / LANES * LANES];
-        let mut prepared = vec![PreparedRay::zeroed(); rays.len()];
-        for (rays, prepared) in rays.as_chunks::<LANES>().0.iter().zip(prepared.as_chunks_mut::<LANES>().0) {
-            level.prepare_rays(&bvh.frame, rays, prepared);
-        }
-        Self { bvh, rays: prepared }
+        let rays = prepared(level, &bvh.frame, rays);
+        Self { bvh, rays }
     }
 
     fn ends(&self) -> Vec<f32> {

@@ -143,7 +143,7 @@ pub(crate) fn traverse<V: HitCollector>(
         }
         let short = order == RayOrder::Short;
         let packed = order != RayOrder::Incoherent && ray_attributes.is_empty() && input.len() >= PACKET_RAYS;
-        packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 0 }, Packet::EMPTY);
+        packets.resize(if packed { whole.div_ceil(PACKET_RAYS) } else { 1 }, Packet::EMPTY);
         octants.iter_mut().for_each(Vec::clear);
         kinds.clear();
         complete.clear();
@@ -151,40 +151,31 @@ pub(crate) fn traverse<V: HitCollector>(
         // Positions in the scene lie within ±2 √3. Only a ray that begins there can begin inside a sphere.
         let (mut nearby, is_nearby) = (false, |begin: &f32| begin.abs() < 4.0);
         // Packet by packet, because the rays of one stay in the first-level cache.
-        for (n, (input, rays)) in input.chunks(PACKET_RAYS).zip(rays.chunks_mut(PACKET_RAYS)).enumerate() {
-            let before = n * PACKET_RAYS;
-            let packet = packets.get_mut(n);
-            let (groups, left) = input.as_chunks();
-            // The last group is padded with copies of its first ray.
-            let last = left.first().map(|first| std::array::from_fn(|i| *left.get(i).unwrap_or(first)));
-            let groups = groups.iter().chain(&last);
-            let kind = if let Some(packet) = packet {
-                for (g, group) in groups.enumerate() {
-                    bvh.level.prepare_group(&bvh.frame, group, packet, g, short);
-                }
+        for (n, (input, rays)) in input.chunks(PACKET_RAYS).zip(rays[..whole].chunks_mut(PACKET_RAYS)).enumerate() {
+            let (before, packet) = (n * PACKET_RAYS, &mut packets[if packed { n } else { 0 }]);
+            bvh.level.prepare_packet(&bvh.frame, input, packet, packed && short);
+            let kind = if packed {
                 bvh.level.bound_packet(packet, short, input.len().next_multiple_of(LANES));
+                packet.kind(short)
+            } else {
+                None
+            };
+            complete.push(if kind.is_some() { 0 } else { complete_rays(bvh.level, packet, u64::MAX, rays) });
+            if ray_attributes.is_empty() {
                 s_far.extend(&packet.column(FAR)[..input.len()]);
                 nearby = nearby || packet.column(BEGIN)[..input.len()].iter().any(is_nearby);
-                let kind = packet.kind(short);
-                complete.push(if kind.is_some() { 0 } else { complete_rays(bvh.level, packet, u64::MAX, rays) });
-                kind
             } else {
-                for (group, prepared) in groups.zip(rays.as_chunks_mut().0) {
-                    bvh.level.prepare_rays(&bvh.frame, group, prepared);
-                }
-                let attributes = ray_attributes.get(before..).unwrap_or_default();
-                for (i, ((prepared, ray), attributes)) in rays.iter_mut().zip(input).zip(attributes).enumerate() {
+                let rays = rays.iter_mut().zip(input).zip(&ray_attributes[before..]).enumerate();
+                for (i, ((prepared, ray), attributes)) in rays {
                     if attributes.from_id != NO_SPHERE && collectors[before + i].cutoff(ray).is_none() {
                         // The sphere on which the ray starts has settled everything.
                         prepared.far = f32::NEG_INFINITY;
                     }
                     prepare_attributes(bvh, prepared, ray, attributes);
+                    s_far.push(prepared.far);
+                    nearby = nearby || is_nearby(&prepared.begin);
                 }
-                let rays = &rays[..input.len()];
-                s_far.extend(rays.iter().map(|ray| ray.far));
-                nearby = nearby || rays.iter().any(|ray| is_nearby(&ray.begin));
-                None
-            };
+            }
             kinds.push(kind);
             if kind.is_some() {
                 continue;
