@@ -20,13 +20,7 @@ struct View {
 fn fractions(device: &Device, views: &[View]) -> Vec<f64> {
     let row = |i: usize, row: &mut ShadowRow| {
         let View { observer, light, occluders } = &views[i];
-        let body = |ball: &Ball| Spheroid {
-            center: ball.center,
-            radius: ball.radius,
-            polar_radius: ball.radius,
-            pole: DVec3::Z,
-        };
-        *row = ShadowRow::new(*observer, *light, occluders.iter().map(body).collect::<Vec<_>>());
+        *row = ShadowRow::new(*observer, *light, occluders.iter().map(|&ball| ball.into()).collect::<Vec<Spheroid>>());
     };
     device.shadows_by_row(views.len(), &row).unwrap().iter().map(|one| one.shadow.fraction).collect()
 }

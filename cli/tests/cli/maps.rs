@@ -1,5 +1,7 @@
 //! `umbracast map`, run as users run it.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use umbracast_testing::folder::{Folder, npy_array};
 
 use super::svg;
@@ -466,22 +468,8 @@ fn png_and_svg_of_a_map_agree() {
     // The image within the SVG is that of the PNG wherever no line covers it.
     let ground = svg::of(&elements, "ground")[0];
     let data = ground.attributes["href"].strip_prefix("data:image/png;base64,").unwrap();
-    let inner = image::load_from_memory(&decoded(data)).unwrap().to_rgb8();
+    let inner = image::load_from_memory(&STANDARD.decode(data).unwrap()).unwrap().to_rgb8();
     let [x, y, ..] = ground.bounds().map(|edge| edge as u32);
     let same = inner.enumerate_pixels().filter(|(u, v, pixel)| picture.get_pixel(x + u, y + v) == *pixel).count();
     assert!(same > 220_000, "{same} of {}", inner.width() * inner.height());
-}
-
-/// The bytes of a text in base64 (RFC 4648).
-fn decoded(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
-    for digit in text.bytes().filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte)) {
-        (bits, count) = (bits << 6 | digit as u32, count + 6);
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    bytes
 }

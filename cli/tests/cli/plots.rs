@@ -220,17 +220,11 @@ fn dots_are_at_their_hits_and_labels_do_not_overlap() {
     let dots: Vec<[f64; 2]> = svg::of(&elements, "hit").iter().map(|dot| dot.center()).collect();
     let starts: Vec<[f64; 2]> = svg::of(&elements, "start").iter().map(|dot| dot.center()).collect();
     assert_eq!((dots.len(), starts.len()), (4, 4));
-    // The camera looks from azimuth -60 and elevation 26 degrees. The scale is that of the row of spheres.
-    let (azimuth, elevation) = (-60_f64.to_radians(), 26_f64.to_radians());
-    let scale = (dots[3][0] - dots[2][0]) / (4.0 * -azimuth.sin());
+    // The scale is that of the row of spheres.
+    let scale = (dots[3][0] - dots[2][0]) / seen([4.0, 0.0, 0.0])[0];
     for ((dot, start), x) in dots.iter().zip(&starts).zip(centers) {
-        let expected = |point: [f64; 2], from: [f64; 2]| {
-            let [u, v] = [point[0] - from[0], point[1] - from[1]];
-            let up = (-azimuth.cos() * u - azimuth.sin() * v) * elevation.sin();
-            [scale * (-azimuth.sin() * u + azimuth.cos() * v), -scale * up]
-        };
         for (place, at) in [([x, -0.5], dot), ([x, -6.0], start)] {
-            let [dx, dy] = expected(place, [8.0, -0.5]);
+            let [dx, dy] = seen([place[0] - 8.0, place[1] + 0.5, 0.0]).map(|by| scale * by);
             let off = (at[0] - dots[3][0] - dx).hypot(at[1] - dots[3][1] - dy);
             assert!(off < 0.1, "{place:?} is {off} pixels off");
         }
