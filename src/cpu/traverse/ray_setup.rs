@@ -232,8 +232,8 @@ fn prepare_packet<L: Lanes>(lanes: L, frame: &CpuFrame, rays: &[Ray], packet: &m
         // The records' columns go through memory. Otherwise the compiler would see that they come from rows, and work on two numbers at a time
         // instead of eight.
         let records = Aligned(lanes.narrow().transpose(bytemuck::cast_ref::<_, [Narrow; 8]>(group).each_ref()));
-        let numbers: [Narrow; WIDE] = bytemuck::cast(ray_numbers(frame, &black_box(&records).0));
-        for (column, number) in columns.iter_mut().zip(&numbers) {
+        let numbers = ray_numbers(frame, &black_box(&records).0);
+        for (column, number) in columns.iter_mut().zip(bytemuck::cast_ref::<_, [Narrow; WIDE]>(&numbers)) {
             column.as_chunks_mut().0[g % GROUPS] = *number;
         }
     }
@@ -266,8 +266,7 @@ multiversion! {
 fn prepare_ray<L: Lanes>(lanes: L, frame: &CpuFrame, ray: &Ray) -> PreparedRay {
     let records = bytemuck::cast_ref::<Ray, [f32; 8]>(ray).map(|number| [number; LANES]);
     let mut columns = [[0.0; LANES]; NUMBERS];
-    let numbers: [Narrow; WIDE] = bytemuck::cast(ray_numbers(frame, &records));
-    columns[..WIDE].copy_from_slice(&numbers);
+    columns[..WIDE].copy_from_slice(bytemuck::cast_ref::<_, [Narrow; WIDE]>(&ray_numbers(frame, &records)));
     prepare_columns(lanes.narrow(), &mut columns, 0, false);
     bytemuck::cast::<[f32; NUMBERS], PreparedRay>(std::array::from_fn(|i| columns[i][0]))
 }
