@@ -19,7 +19,7 @@ use crate::say;
 
 const EXAMPLES: &str = "\
 DATE is the day of an eclipse or a transit, 2024-04-08, from 1900 to 2050, or in --ephemeris. Times are UTC, and UT1 before 1972. A place is
-33.87S,151.21E or -33.87,151.21.
+33.87S,151.21E or -33.87,151.21. In tables, +1d and -1d mark times of the day after and before.
 FILE.csv has the columns latitude (or lat) and longitude (or lon) in degrees, east positive, and optional height_m (or
 height, in metres) and name.
 
@@ -92,7 +92,6 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     let inputs: Vec<PathBuf> = args.places.iter().cloned().collect();
     let output = args.record.check(args.output.as_deref(), &["csv", "json"], &inputs)?;
     let sky = args.sky.sky_with(args.lunar.rule(), args.refraction)?;
-    let clock = Clock { delta_t: sky.options().delta_t, zone: args.tz.as_ref() };
     let mut places = Vec::new();
     for text in &args.place {
         let place = Place::parse(text).map_err(|e| match text.contains(',') {
@@ -118,6 +117,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     if !args.record.quiet {
         event.say_other(&sky, time, precision);
     }
+    let clock = Clock { delta_t: sky.options().delta_t, zone: args.tz.as_ref(), greatest: event.greatest() };
     let seen = match &event {
         Event::Eclipse(Eclipse::Solar(eclipse)) => solar(&clock, eclipse, &names, &places),
         Event::Eclipse(Eclipse::Lunar(eclipse)) => lunar(&clock, eclipse, &names, &places),
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     // The place, and of eclipses the kind.
     let left = if matches!(event, Event::Transit(_)) { 1 } else { 2 };
     let line = clock.conventions_line(conventions_text(&conventions), &conventions);
-    let line = format!("{}; {line}", clock.date(event.greatest()));
+    let line = format!("{}; {line}", clock.date(clock.greatest));
     let record = clock.record(event.record());
     let records: Vec<_> = seen.records.into_iter().map(|record| clock.record(record)).collect();
     let json = Output { eclipse: &*record, places: &records, conventions: &conventions };

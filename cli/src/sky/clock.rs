@@ -12,6 +12,8 @@ pub(super) struct Clock<'a> {
     pub(super) delta_t: DeltaT,
     /// `None` is UTC, which is UT1 before 1972.
     pub(super) zone: Option<&'a TimeZone>,
+    /// An instant of the day whose times need no mark.
+    pub(super) greatest: Time,
 }
 
 /// Offsets, as those of instants, are shorter than a day, in seconds.
@@ -33,14 +35,19 @@ pub(super) fn time_zone(text: &str) -> Result<TimeZone, String> {
 }
 
 impl Clock<'_> {
-    /// The time of day with one decimal.
+    /// The time of day with one decimal, and a mark if it is of another day than the eclipse: `00:32:01.4+1d`.
     pub(super) fn time(&self, time: Time) -> String {
-        self.local(time.clock_text(1, self.delta_t)).to_string()
+        let mark = match self.date(time) == self.date(self.greatest) {
+            true => "",
+            false if time > self.greatest => "+1d",
+            false => "-1d",
+        };
+        format!("{}{mark}", self.local(time.clock_text(1, self.delta_t)))
     }
 
-    /// The date of an instant.
+    /// The date of an instant, rounded as its time is.
     pub(super) fn date(&self, time: Time) -> String {
-        day_text(&self.local(time.text(0, self.delta_t)).to_string()).into()
+        day_text(&self.local(time.text(1, self.delta_t)).to_string()).into()
     }
 
     /// An instant with its offset in this zone.

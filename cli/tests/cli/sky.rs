@@ -123,6 +123,8 @@ fn transits_are_listed_and_seen_from_places() {
         "{seen}"
     );
     assert!(words[1][8].starts_with("04:") && words[1][9] == "-" && words[2][1].starts_with("22:1"), "{seen}");
+    // The first contacts are of the day before.
+    assert!(words[1][1].ends_with("-1d)") && words[2][1].ends_with("-1d") && !words[1][5].contains('d'), "{seen}");
     // A picture shows the Sun, and no warning says that there is no eclipse.
     let done = folder.run_ok("eclipse 2012-06-06T01:29:36Z --size 32x18 -o t.png --sidecar t.json");
     assert!(!done.errors.contains("warning"), "{}", done.errors);
@@ -188,6 +190,8 @@ fn instants_are_printed_in_a_time_zone() {
     // The day of the place: 18:28 UTC is after midnight in Kathmandu.
     let text = local["places"][0]["c2"].as_str().unwrap();
     assert!(text.starts_with("2026-08-13T00:13:") && text.ends_with("+05:45"), "{text}");
+    let table = folder.run_ok(&format!("{place} --tz Asia/Kathmandu")).output;
+    assert!(table.contains("  23:18:25.0  00:13:24.9+1d  "), "{table}");
     let [local, plain] = [&local["places"][0]["c2"], &plain["places"][0]["c2"]]
         .map(|text| umbracast_sky::Time::parse(text.as_str().unwrap(), umbracast_sky::DeltaT::Table).unwrap().0);
     assert!(local.seconds_since(plain).abs() < 1e-3);
