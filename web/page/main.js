@@ -50,7 +50,9 @@ document.querySelector('.skip').onclick = event => {
   document.querySelector('[role=tabpanel]:not([hidden]) :is(canvas, button, input)').focus();
 };
 
-addEventListener('unhandledrejection', event => isLost || notice(event.reason?.message ?? String(event.reason)));
+const tell = error => error && !isLost && notice(error.message ?? String(error));
+addEventListener('unhandledrejection', event => tell(event.reason));
+addEventListener('error', event => tell(event.error));
 
 if (typeof WebAssembly !== 'object') {
   $('status').textContent = 'No engine.';

@@ -1,7 +1,8 @@
 // A plot of spheres, rays and paths that can be turned, on a 2-D canvas: orthographic, far things first.
 
 /** Most spheres and rays that are drawn. */
-export const MOST_SPHERES = 20_000, MOST_RAYS = 800;
+const MOST_SPHERES = 20_000;
+export const MOST_RAYS = 800;
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export class Plot {
@@ -53,11 +54,14 @@ export class Plot {
   turn(yaw, pitch) { this.yaw += yaw; this.pitch = Math.max(-1.57, Math.min(1.57, this.pitch + pitch)); this.draw(); }
   zoomBy(factor) { this.zoom = Math.max(0.2, Math.min(200, this.zoom * factor)); this.draw(); }
 
-  /** Shows spheres (x, y, z, r in turn), segments ({ from, to, kind }), hit points, and starts of rays. The view fits the spheres and, if they are few, the ends of segments. */
-  show({ spheres, segments = [], points = [], starts = [] }) {
+  /** Shows spheres (x, y, z, r in turn) whose mask is not 0, segments ({ from, to, kind }), hit points, and starts of rays. The view fits the spheres and, if they are few, the ends of segments. */
+  show({ spheres, masks, segments = [], points = [], starts = [] }) {
     Object.assign(this, { spheres, segments: segments.slice(0, MOST_RAYS), points: points.slice(0, MOST_RAYS), starts: starts.slice(0, MOST_RAYS) });
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     const grow = (at, r) => at.forEach((one, i) => { low[i] = Math.min(low[i], one - r); high[i] = Math.max(high[i], one + r); });
+    const count = spheres.length / 4, step = Math.max(1, Math.ceil(count / MOST_SPHERES));
+    this.ids = [];
+    for (let i = 0; i < count; i += step) if (masks?.[i] !== 0) this.ids.push(i);
     for (let i = 0; i < spheres.length; i += 4) grow([spheres[i], spheres[i + 1], spheres[i + 2]], spheres[i + 3]);
     for (const { from, to } of this.segments) { grow(from, 0); grow(to, 0); }
     this.center = low.map((one, i) => Number.isFinite(one) ? (one + high[i]) / 2 : 0);
@@ -89,9 +93,8 @@ export class Plot {
     const pen = this.canvas.getContext('2d');
     this.canvas.width = Math.round(box.width * sharp); this.canvas.height = Math.round(box.height * sharp);
     pen.setTransform(sharp, 0, 0, sharp, 0, 0);
-    const count = this.spheres.length / 4, step = Math.max(1, Math.ceil(count / MOST_SPHERES));
     const order = [];
-    for (let i = 0; i < count; i += step) {
+    for (const i of this.ids) {
       const [x, y, z, r] = this.spheres.subarray(4 * i, 4 * i + 4);
       const [px, py, near] = this.project([x, y, z]);
       order.push([near, px, py, Math.max(0.5, r * this.scale), i]);
@@ -105,7 +108,7 @@ export class Plot {
     pen.fillStyle = css('--path');
     for (const [, x, y, r, id] of order) {
       if (x + r < 0 || y + r < 0 || x - r > this.width || y - r > this.height) continue;
-      pen.globalAlpha = id === null ? 1 : count > 1 ? 0.92 : 0.75;
+      pen.globalAlpha = id === null ? 1 : this.ids.length > 1 ? 0.92 : 0.75;
       if (id === null) { pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.fill(); } else pen.drawImage(id === this.picked ? mark : ball, x - r, y - r, 2 * r, 2 * r);
     }
     for (const { from, to, kind } of this.segments) {

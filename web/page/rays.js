@@ -2,7 +2,7 @@
 
 import { Device, NO_SPHERE } from './package/index.js';
 import { make } from './dom.js';
-import { MOST_RAYS, MOST_SPHERES, Plot } from './plot.js';
+import { MOST_RAYS, Plot } from './plot.js';
 import { saveAs } from './save.js';
 
 /** Largest file in bytes: text takes about as much memory again while it is read. */
@@ -110,7 +110,12 @@ export async function start(panel) {
   $('rays-title').textContent = 'Starting the engine …';
   device = await Device.open();
   showDevice();
-  for (const what of ['spheres', 'rays']) $(`rays-${what}`).onchange = event => event.target.files[0] && read(what, event.target.files[0]);
+  for (const what of ['spheres', 'rays']) {
+    $(`rays-${what}`).onchange = event => event.target.files[0] && read(what, event.target.files[0]);
+    // The same file may be chosen again: only an empty box tells of it.
+    $(`rays-${what}`).onclick = event => { event.target.value = ''; };
+    $(`rays-${what}`).oncancel = note;
+  }
   const stage = $('rays-stage');
   stage.ondragover = event => { event.preventDefault(); $('rays-drop').hidden = false; };
   stage.ondragleave = () => { $('rays-drop').hidden = true; };
@@ -126,13 +131,13 @@ export async function start(panel) {
     spheres: split(['x', 'y', 'z', 'r'], spheres.spheres),
     rays: [...split(['ox', 'oy', 'oz'], rays.origins), ...split(['dx', 'dy', 'dz'], rays.directions)],
   };
-  for (const [what, of] of Object.entries(example)) $(`rays-example-${what}`).onclick = () => saveAs(`${what}.csv`, 'text/csv', table(of, Infinity));
-  $('rays-save').onclick = () => saveAs(`${$('rays-query').value}.csv`, 'text/csv', table(columns, Infinity, results.id));
+  for (const [what, of] of Object.entries(example)) $(`rays-example-${what}`).onclick = () => saveAs(`${what}.csv`, 'text/csv', heads(of) + table(of, 0, Infinity));
+  $('rays-save').onclick = () => saveAll(`${$('rays-query').value}.csv`, columns, results.id).catch(error => { $('rays-error').textContent = error.message; });
   $('rays-id').onchange = () => {
     const text = $('rays-id').value.trim(), id = Number(text), most = spheres.spheres.length / 4;
-    const isGood = text !== '' && Number.isInteger(id) && id >= 0 && id < most;
-    pick(isGood ? id : null);
-    $('rays-id-error').textContent = text === '' || isGood ? '' : `'${text}' is not an id: expected an integer from 0 to ${most - 1}.`;
+    const isGood = text !== '' && Number.isInteger(id) && id >= 0 && id < most, isHidden = spheres.masks?.[id] === 0;
+    pick(isGood && !isHidden ? id : null);
+    $('rays-id-error').textContent = text === '' ? '' : !isGood ? `'${text}' is not an id: expected an integer from 0 to ${most - 1}.` : isHidden ? `Sphere ${id} has mask 0: no ray hits it.` : '';
   };
   cast();
   await busy;
@@ -161,11 +166,21 @@ function makeExample() {
   note();
 }
 
-/** Says which files are shown, also in their boxes. */
+/** Number of spheres: an atom that is left out has mask 0, and keeps its id. */
+const sphereCount = () => spheres.masks ? spheres.masks.reduce((sum, mask) => sum + (mask !== 0), 0) : spheres.spheres.length / 4;
+
+/** Says which files are shown, also in their boxes, and what was left out of them. */
 function note() {
-  const sizes = { spheres: spheres.spheres.length / 4, rays: rays.origins.length / 3 };
+  const sizes = { spheres: sphereCount(), rays: rays.origins.length / 3 };
+  const { alternate_locations, unknown_atoms, first_unknown, models } = spheres.left_out ?? {};
+  const left = [
+    alternate_locations && `note: left out ${counted(alternate_locations, 'alternate location')}`,
+    unknown_atoms && `warning: left out ${counted(unknown_atoms, 'atom')} of unknown element, such as ${first_unknown}`,
+    models && `warning: left out ${counted(models, 'model')} after the first`,
+  ].filter(Boolean);
   for (const [what, file] of Object.entries(files)) {
-    $(`rays-${what}-note`).textContent = `${file?.name ?? 'example'}: ${counted(sizes[what], what.slice(0, -1))}`;
+    const words = [`${file?.name ?? 'example'}: ${counted(sizes[what], what.slice(0, -1))}`, ...(what === 'spheres' ? left : [])];
+    $(`rays-${what}-note`).textContent = words.join('; ');
     const held = new DataTransfer();
     if (file) held.items.add(file);
     $(`rays-${what}`).files = held.files;
@@ -187,6 +202,7 @@ async function read(what, file) {
     const [kind, found] = await accepted(kinds, file, refusals);
     const size = (found.spheres ?? found.origins).length;
     if (!size) throw new Error(`${file.name}: it has no ${kind}`);
+    if (found.left_out) found.left_out.first_unknown = await inLines(found.left_out.first_unknown, file);
     fail(kind, '');
     files[kind] = file;
     if (kind === 'spheres') spheres = found; else rays = found;
@@ -228,19 +244,22 @@ const PLAIN = [
   [/(found \d+ cells, expected \d+, [^;]*)/, '$1; a number has a point, as in 0.5, and no comma'],
 ];
 
-/** The message of a reader in the words of the page, with the line of a text instead of its byte. */
+/** The message of a reader in the words of the page. */
 async function plain(message, file) {
   let out = message.replace(file.name.replace(/\.txt$/i, '.csv'), () => file.name);
   for (const [words, own] of PLAIN) out = out.replace(words, own);
-  const byte = /: byte (\d+):/.exec(out);
-  if (byte) {
-    // The reader skips the ends of lines after this byte, too.
-    const start = Number(byte[1]), text = new Uint8Array(await file.slice(0, start + 4096).arrayBuffer());
-    let [at, line] = [0, 1];
-    for (; at < start || text[at] === 10 || text[at] === 13; at++) line += text[at] === 10;
-    out = out.replace(byte[0], `: line ${line}:`);
-  }
-  return out.replace(/\.?$/, '.');
+  return (await inLines(out, file)).replace(/\.?$/, '.');
+}
+
+/** A message with the line of a text instead of its byte. */
+async function inLines(message, file) {
+  const [, before, byte] = /^(.*(?:: | in ))byte (\d+)(?:$|:)/.exec(message) ?? [];
+  if (!byte) return message;
+  // The reader skips the ends of lines after this byte, too.
+  const start = Number(byte), text = new Uint8Array(await file.slice(0, start + 4096).arrayBuffer());
+  let [at, line] = [0, 1];
+  for (; at < start || text[at] === 10 || text[at] === 13; at++) line += text[at] === 10;
+  return `${before}line ${line}${message.slice(before.length + 5 + byte.length)}`;
 }
 
 /** Casts as the controls say. If they change meanwhile, only the last one counts. */
@@ -273,7 +292,7 @@ function clear(title) {
 
 async function answer(own, query, k, options) {
   try {
-    const started = performance.now(), { spheres: centers, ...more } = spheres, { origins, directions } = rays;
+    const started = performance.now(), { spheres: centers, left_out, ...more } = spheres, { origins, directions } = rays;
     // Times that are no numbers are the ray's fault, not that of the range.
     const times = rays.times?.filter(Number.isFinite) ?? [];
     const time_range = [times.reduce((a, b) => Math.min(a, b), 0), times.reduce((a, b) => Math.max(a, b), 1)];
@@ -296,19 +315,19 @@ function show(query, seconds) {
   columns = rowsOf(query);
   const rows = columns[0][1].length, shown = Math.min(8, rows), names = columns.map(([name]) => name), isListed = names[0] === 'ray';
   $('rays-title').textContent = summary(query, total);
-  const sizes = `${counted(total, 'ray')}, ${counted(spheres.spheres.length / 4, 'sphere')}`;
+  const sizes = `${counted(total, 'ray')}, ${counted(sphereCount(), 'sphere')}`;
   const time = seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
   $('rays-text').textContent = `${sizes}, ${time}, building the scene included. ${rows > shown ? `The first ${shown} of ` : ''}${counted(rows, 'row')}:`;
   // The table has the columns of the file, before them the ray, and after them the distance.
   const from = ['t', 't_enter'].find(name => names.includes(name));
-  const lines = table(columns, shown, results.id).trimEnd().split('\n').slice(1).map((line, i) => {
+  const lines = table(columns, 0, shown, results.id).split('\n').slice(0, -1).map((line, i) => {
     const cells = line.split(','), ray = isListed ? Number(cells[0]) : i, t = cells[names.indexOf(from)];
     const length = Math.hypot(...rays.directions.subarray(3 * ray, 3 * ray + 3));
     const distance = from ? [t ? String(Number((Number(t.replace('inf', 'Infinity')) * length).toPrecision(7))) : ''] : [];
     return make('tr', [...(isListed ? [] : [make('th', String(ray), { scope: 'row' })]), ...[...cells, ...distance].map(cell => make('td', cell))]);
   });
-  const heads = [...(isListed ? [] : ['ray']), ...names, ...(from ? ['distance'] : [])];
-  $('rays-table').tHead.replaceChildren(make('tr', heads.map(cell => make('th', cell, { scope: 'col' }))));
+  const titles = [...(isListed ? [] : ['ray']), ...names, ...(from ? ['distance'] : [])];
+  $('rays-table').tHead.replaceChildren(make('tr', titles.map(cell => make('th', cell, { scope: 'col' }))));
   $('rays-table').tBodies[0].replaceChildren(...lines);
   const units = from ? `t counts in lengths of the direction: distance = ${from} × the length of the direction. ` : '';
   $('rays-units').textContent = `${units}The file has the column${names.length === 1 ? '' : 's'} ${names.join(', ')}${isListed ? '' : ', and a row for each ray, in their order'}.`;
@@ -328,13 +347,25 @@ function rowsOf(query) {
   return [['ray', ray], ...own];
 }
 
-/** The first rows of columns as CSV, as the command line writes it. */
-function table(columns, most, ids) {
-  const rows = Math.min(most, columns[0][1].length), out = [columns.map(([name]) => name).join(',')];
+/** Offers all rows as a download. They may be longer than one text, and take longer than the page may wait. */
+async function saveAll(name, columns, ids) {
+  const parts = [heads(columns)], rows = 100_000;
+  for (let from = 0; from < columns[0][1].length; from += rows) {
+    parts.push(new Blob([table(columns, from, from + rows, ids)]));
+    await new Promise(done => setTimeout(done));
+  }
+  saveAs(name, 'text/csv', new Blob(parts));
+}
+
+const heads = columns => `${columns.map(([name]) => name).join(',')}\n`;
+
+/** Rows of columns as CSV, as the command line writes it. */
+function table(columns, from, to, ids) {
+  const out = [], end = Math.min(to, columns[0][1].length);
   // A miss has neither an id nor a place.
   const cell = ([, values], i) => ids?.[i] === NO_SPHERE ? '' : values instanceof Float32Array ? shortest(values[i]) : values[i];
-  for (let i = 0; i < rows; i++) out.push(columns.map(column => cell(column, i)).join(','));
-  return `${out.join('\n')}\n`;
+  for (let i = from; i < end; i++) out.push(`${columns.map(column => cell(column, i)).join(',')}\n`);
+  return out.join('');
 }
 
 /** A float with as few digits as tell it from its neighbours, and from 10¹⁶ and below 10⁻⁴ with an exponent. */
@@ -372,8 +403,8 @@ function draw() {
     starts.push(from);
     if (isHit) points.push(to);
   }
-  plot.show({ spheres: spheres.spheres, segments, points, starts });
-  const all = spheres.spheres.length / 4, drawn = [Math.ceil(all / Math.ceil(all / MOST_SPHERES)), segments.length];
+  plot.show({ ...spheres, segments, points, starts });
+  const all = sphereCount(), drawn = [plot.ids.length, segments.length];
   $('rays-caption').textContent = drawn[0] < all || drawn[1] < total ? `Drawn: ${count(drawn[0])} of ${count(all)} spheres, ${count(drawn[1])} of ${count(total)} rays` : '';
 }
 

@@ -524,9 +524,62 @@ test('the columns of a dropped file decide what it is, and each file has its own
   await drop(page, [['one.csv', RAY.replace('ox,oy,oz', 'x,y,z')]]);
   await has(page, '#rays-rays-error', /column 'x' belongs to points: the start of a ray is ox,oy,oz;/);
   writeFileSync(join(folder, 'r_ok.csv'), RAY);
-  await page.setInputFiles('#rays-spheres', join(folder, 'r_ok.csv'));
+  // The box is empty while another file is chosen, so that the same one counts as another.
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('#rays-spheres')]);
+  const held = () => page.evaluate(() => [...document.querySelector('#rays-spheres').files].map(one => one.name));
+  assert.deepEqual(await held(), []);
+  await page.dispatchEvent('#rays-spheres', 'cancel');
+  assert.deepEqual(await held(), ['rays of light.txt']);
+  await chooser.setFiles(join(folder, 'r_ok.csv'));
   await has(page, '#rays-spheres-error', /column 'ox' belongs to rays: leave it out, or choose the file under the other heading/);
   for (const one of ['spheres', 'rays']) assert.doesNotMatch(await text(page, `#rays-${one}-error`), /--|SPHERES/);
+}));
+
+test('atoms that are left out are told, and neither drawn nor picked', () => visit('#tab=rays', async page => {
+  await has(page, '#rays-title', /47 of 121 rays hit/);
+  const atom = (at, alternate, x, element) => `ATOM  ${String(at).padStart(5)} ${element.padStart(2)}  ${alternate}ALA A   1    ${x.toFixed(3).padStart(8)}   0.000   0.000  1.00 20.00          ${element.padStart(2)}\n`;
+  await drop(page, [['alt.pdb', atom(1, 'A', 1, 'N') + atom(2, 'B', 2, 'N') + atom(3, ' ', 9, 'C') + atom(4, ' ', 5, 'XX')]]);
+  await has(page, '#rays-spheres-note', /^alt.pdb: 2 spheres; note: left out 1 alternate location; warning: left out 1 atom of unknown element, such as 'XX' in line 4$/);
+  await has(page, '#rays-text', /121 rays, 2 spheres,/);
+  for (const id of ['1', '2']) {
+    await page.fill('#rays-id', id);
+    await page.press('#rays-id', 'Enter');
+    assert.equal(await text(page, '#rays-id-error'), id === '1' ? 'Sphere 1 has mask 0: no ray hits it.' : '');
+    assert.match(await text(page, '#rays-picked'), id === '1' ? /^Click/ : /^Sphere 2: centre 9, 0, 0;/);
+  }
+  await drop(page, [['two.xyz', '1\n\nC 0 0 0\n1\n\nC 1 0 0\n']]);
+  await has(page, '#rays-spheres-note', /^two.xyz: 1 sphere; warning: left out 1 model after the first$/);
+  const ids = await page.evaluate(async () => {
+    const { Plot } = await import('./plot.js'), plot = new Plot(document.createElement('canvas'), () => {});
+    plot.show({ spheres: new Float32Array(12), masks: Uint32Array.of(1, 0, 1) });
+    return plot.ids;
+  });
+  assert.deepEqual(ids, [0, 2]);
+}));
+
+test('many results are saved in parts, and what fails is told', () => visit('#tab=rays', async page => {
+  await has(page, '#rays-title', /47 of 121 rays hit/);
+  await drop(page, [['r.csv', RAY.concat('0,0,0,3,4,0\n'.repeat(209_999))]]);
+  await has(page, '#rays-rays-note', /210,000 rays/);
+  await until(page, () => !document.querySelector('#rays-save').disabled);
+  await page.evaluate(() => {
+    const { createObjectURL } = URL;
+    window.made = 0;
+    URL.createObjectURL = blob => { window.made++; return createObjectURL.call(URL, blob); };
+  });
+  const [download, made] = await Promise.all([
+    page.waitForEvent('download'),
+    page.evaluate(() => { document.querySelector('#rays-save').click(); return window.made; }),
+  ]);
+  // The page is not held up.
+  assert.equal(made, 0);
+  assert.match(readFileSync(await download.path(), 'utf8'), /^t,id\n([\d.]*,\d*\n){210000}$/);
+  await page.evaluate(() => { window.Blob = class { constructor() { throw new RangeError('no room'); } }; });
+  await page.click('#rays-save');
+  await has(page, '#rays-error', /^no room$/);
+  await page.evaluate(() => { setTimeout(() => { throw new Error('odd'); }); });
+  await has(page, '#notice', /^odd$/);
+  assert.deepEqual(page.faults.splice(0), ['odd']);
 }));
 
 test('the result of rays is that of the controls, with the distance and the number of rows', () => visit('#tab=rays', async page => {

@@ -40,7 +40,14 @@ pub fn read_spheres(name: &str, bytes: Vec<u8>) -> Result<JsValue> {
         ));
     }
     let spheres = table.records.iter().flat_map(|one| [one.center.x, one.center.y, one.center.z, one.radius]);
-    let object = record([("spheres", numbers(spheres))]);
+    let left = table.left_out;
+    let left_out = record([
+        ("alternate_locations", (left.alternate_locations as f64).into()),
+        ("unknown_atoms", (left.unknown_atoms as f64).into()),
+        ("first_unknown", left.first_unknown.into()),
+        ("models", (left.models as f64).into()),
+    ]);
+    let object = record([("spheres", numbers(spheres)), ("left_out", left_out)]);
     add_columns(&object, &table.optional);
     Ok(object)
 }
