@@ -27,7 +27,7 @@ const WASM = '${wasm}';
 const EPHEMERIS = '${ephemeris}';
 
 const blob = (text) => new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]);
-let unpacked;
+let unpacked, own;
 const unpack = async () => {
   const stream = blob(WASM).stream().pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
@@ -37,7 +37,7 @@ export const Device = createDevice({
   wasm: (options) => absolute(options.wasm) ?? (unpacked ??= unpack()),
   ephemeris: () => blob(EPHEMERIS),
   start: (options) => {
-    const address = absolute(options.worker) ?? URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
+    const address = absolute(options.worker) ?? (own ??= URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' })));
     return new Worker(address, options.worker ? { type: 'module' } : {});
   },
   load: (wasm) => load(wasm, () => blob(EPHEMERIS).arrayBuffer()),
