@@ -189,7 +189,7 @@ function setTime(seconds, isMoving = true, follows = false) {
   time = Math.max(first, Math.min(last, seconds));
   followsMaximum = follows;
   $('time').value = time;
-  store({ time: Math.round(time) });
+  store({ time: follows ? null : Math.round(time) });
   refresh(isMoving);
 }
 
@@ -263,24 +263,27 @@ async function showSeen() {
   if (own !== newest) return;
   const [place] = answer.places, [errors] = answer.errors;
   const isSeen = place.c1 && place.visible;
-  const kind = !place.c1 ? 'No eclipse here' : !isSeen ? 'The Sun is down during the eclipse' : `${capital(place.kind)} eclipse`;
+  // What is seen may be less: the Sun may be down from C2 to C3.
+  const isWhole = place.visible_kind === place.kind, isCentral = isWhole && Boolean(place.c2);
+  const kind = !place.c1 ? 'No eclipse here' : !isSeen ? 'The Sun is down during the eclipse' : `${capital(place.visible_kind)} eclipse`;
   const slackS = errors.c2_s + errors.c3_s;
-  const duration = place.central_duration_s ? `, ${lasting(place.central_duration_s, slackS)}` : '';
+  const duration = isCentral ? `, ${lasting(place.central_duration_s, slackS)}` : '';
   const slack = duration && ` ±\u00a0${Math.round(slackS)}\u00a0s`;
   $('seen-title').textContent = kind + (isSeen ? duration + slack : '');
   const text = [];
   if (state.city) text.push(`${state.city}, ${placeText(state.place)}.`);
   if (place.c1) {
     const partial = place.kind === 'partial' && errors.obscuration >= 0.0005 ? ` ± ${(100 * errors.obscuration).toFixed(1)}` : '';
-    if (isSeen) text.push(place.visible === place.maximum ? `Obscuration ${percent(place.obscuration, place.kind)}${partial}, ${place.c2 ? 'ratio of the diameters' : 'magnitude'} ${place.magnitude.toFixed(3)}.` : `At most ${percent(place.visible_obscuration, place.kind)} covered with the Sun up, at ${clock.text(place.visible)}.`);
+    if (isSeen) text.push(place.visible === place.maximum ? `Obscuration ${percent(place.obscuration, place.kind)}${partial}, ${place.c2 ? 'ratio of the diameters' : 'magnitude'} ${place.magnitude.toFixed(3)}.` : `At most ${percent(place.visible_obscuration, place.visible_kind)} covered with the Sun up, at ${clock.text(place.visible)}.`);
   }
   const isUp = key => place[`${key}_sun_altitude_deg`] >= place[`${key}_horizon_altitude_deg`];
   const phase = place.kind === 'total' ? 'totality' : 'annularity';
-  if (isSeen && place.c2 && !isUp('c2')) text.push(`The Sun rises after ${phase} has begun.`);
-  if (isSeen && place.c3 && !isUp('c3')) text.push(`The Sun sets before ${phase} ends.`);
+  if (isSeen && place.c2 && !isCentral) text.push(`The Sun is down during ${phase}.`);
+  if (isCentral && !isUp('c2')) text.push(`The Sun rises after ${phase} has begun.`);
+  if (isCentral && !isUp('c3')) text.push(`The Sun sets before ${phase} ends.`);
   // The errors of both contacts may together be larger than each change by itself.
-  const kinds = errors.kinds.length > 1 ? errors.kinds : slackS >= place.central_duration_s ? ['partial', place.kind] : [];
-  if (isSeen && kinds.length) text.push(`This place is at the edge: the Sun’s radius and the Moon’s mountains decide whether the eclipse is ${kinds.join(' or ')} here.`);
+  const kinds = errors.kinds.length > 1 ? errors.kinds : isCentral && slackS >= place.central_duration_s ? ['partial', place.kind] : [];
+  if (isSeen && isWhole && kinds.length) text.push(`This place is at the edge: the Sun’s radius and the Moon’s mountains decide whether the eclipse is ${kinds.join(' or ')} here.`);
   $('seen-text').textContent = text.join(' ');
   const rows = CONTACTS.filter(([key]) => place[key]).map(([key, words, short]) => {
     const label = key === 'c2' || key === 'c3' ? `${place.kind === 'total' ? 'Totality' : 'Annularity'} ${words}` : words;
@@ -320,11 +323,12 @@ function showEclipse(date, options) {
   return changed = change(date, options);
 }
 
-async function change(date, { keepView = false } = {}) {
+async function change(date, { keepView = false, keepTime = keepView } = {}) {
   const { eclipse } = await call('eclipse', wanted());
   for (const field of ['date', 'place']) wrong(field, '');
   notice('');
   const greatest = Clock.seconds(eclipse.greatest);
+  clock = new Clock(state.zone, eclipse.greatest);
   shown = { eclipse, greatest, span: [eclipse.begins, eclipse.ends].map(one => Math.round(Clock.seconds(one) - greatest)) };
   $('time').min = shown.span[0]; $('time').max = shown.span[1];
   if ([...$('which').options].some(option => option.value === date)) $('which').value = date;
@@ -333,11 +337,15 @@ async function change(date, { keepView = false } = {}) {
   if (!state.chosen) {
     const best = await bestCity();
     // A path may have no city of the list in it.
-    store(best && (best.kind !== 'partial' || eclipse.kind === 'partial') ? { place: [best.latitude_deg, best.longitude_deg], city: best.name } : { place: [eclipse.latitude_deg, eclipse.longitude_deg], city: null });
+    store(best && (best.visible_kind !== 'partial' || eclipse.kind === 'partial') ? { place: [best.latitude_deg, best.longitude_deg], city: best.name } : { place: [eclipse.latitude_deg, eclipse.longitude_deg], city: null });
   }
   $('place').value = state.city ?? placeText(state.place);
-  if (!keepView) { view.latitude = eclipse.latitude_deg; view.longitude = eclipse.longitude_deg; view.zoom = 1; time = 0; }
-  setTime(time, false, !keepView || followsMaximum);
+  if (!keepView) {
+    Object.assign(view, { latitude: eclipse.latitude_deg, longitude: eclipse.longitude_deg });
+    view.setZoom(1);
+    if (state.view.projection) rememberView();
+  }
+  setTime(keepTime ? time : 0, false, !keepTime || followsMaximum);
   showSeen().catch(error => notice(error.message));
   const lines = await call('map', wanted());
   if (state.eclipse !== date) return;
@@ -482,13 +490,11 @@ export async function start() {
   $('radii').onchange = () => { store({ radii: $('radii').value }); showEclipse(state.eclipse, { keepView: true }).catch(error => notice(error.message)); };
   $('zone').replaceChildren(...zones());
   $('zone').value = state.zone;
-  clock = new Clock(state.zone);
-  $('zone').onchange = () => { store({ zone: $('zone').value }); clock = new Clock(state.zone); showSeen(); refresh(); };
+  $('zone').onchange = () => { store({ zone: $('zone').value }); clock = new Clock(state.zone, clock.day); showSeen(); refresh(); };
   for (const button of document.querySelectorAll('[data-save]')) button.onclick = () => save(button.dataset.save).catch(error => notice(error.message));
   Object.assign(view, state.view);
   size();
   view.turn(0, 0);
-  const keepView = Boolean(state.view.latitude || state.view.longitude);
   $('as-globe').setAttribute('aria-pressed', view.projection === 'globe'); $('as-map').setAttribute('aria-pressed', view.projection === 'flat');
   time = state.time ?? 0;
   const [flat, date, named] = await Promise.all([call('coasts'), state.eclipse ?? nextTotal(), cityList]);
@@ -502,13 +508,12 @@ export async function start() {
   }
   followsMaximum = state.time === null;
   try {
-    await showEclipse(date, { keepView: keepView || !followsMaximum });
+    await showEclipse(date, { keepView: Boolean(state.view.projection), keepTime: !followsMaximum });
     if (state.refused.length) notice(`The address of this page has ${state.refused.join(' and ')}, which it does not know.`);
   } catch (error) {
     await showEclipse(await nextTotal());
     notice(error.message);
   }
-  if (!keepView) { view.latitude = shown.eclipse.latitude_deg; view.longitude = shown.eclipse.longitude_deg; refresh(); }
   $('cities').replaceChildren(...cities.map(([name]) => make('option', '', { value: name })));
   list = await call('eclipses', { first: 1900, last: 2050, radii: 'nasa' });
   fillList();
@@ -534,7 +539,7 @@ async function save(what) {
   if (what === 'place') return saveAs(`${name}-place.csv`, 'text/csv', csv((await call('circumstances', { ...wanted(), places: [observer()] })).places));
   if (what === 'path') {
     const { path } = await call('map', wanted());
-    if (!path.length) throw new Error('A partial eclipse has no path: there is nothing to save.');
+    if (!path.length) throw new Error(`${shown.eclipse.kind === 'partial' ? 'A partial eclipse has no path' : 'The axis of the shadow misses the Earth, so there is no centre line'}: there is nothing to save.`);
     return saveAs(`${name}-path.csv`, 'text/csv', csv(path));
   }
   if (what === 'geojson' || what === 'kml') return saveAs(`${name}.${what}`, what === 'kml' ? 'application/vnd.google-earth.kml+xml' : 'application/geo+json', await call(what, wanted()));

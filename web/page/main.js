@@ -45,6 +45,7 @@ for (const [i, name] of names.entries()) {
 
 // The address has the state, so it is kept from anchors, and an earlier one is read anew.
 addEventListener('popstate', () => location.reload());
+document.querySelector('[href="accuracy.html"]').onclick = event => { event.target.hash = location.hash; };
 document.querySelector('.skip').onclick = event => {
   event.preventDefault();
   document.querySelector('[role=tabpanel]:not([hidden]) :is(canvas, button, input)').focus();

@@ -14,7 +14,8 @@ function read() {
   if (['eclipse', 'rays', 'bullets'].includes(given.get('tab'))) out.tab = given.get('tab');
   if (/^\d{4}-\d{2}-\d{2}$/.test(given.get('eclipse') ?? '')) out.eclipse = given.get('eclipse');
   const place = numbers(given.get('place'), 2) ?? numbers(given.get('place'), 3);
-  if (place && Math.abs(place[0]) <= 90 && Math.abs(place[1]) <= 360) Object.assign(out, { place, city: given.get('city'), chosen: true });
+  const isHeight = ([,, height = 0]) => height >= -12_000 && height <= 1e8;
+  if (place && Math.abs(place[0]) <= 90 && Math.abs(place[1]) <= 360 && isHeight(place)) Object.assign(out, { place, city: given.get('city'), chosen: true });
   if (given.has('time') && Number.isFinite(Number(given.get('time')))) out.time = Number(given.get('time'));
   if (['nasa', 'quaglia', 'iau'].includes(given.get('radii'))) out.radii = given.get('radii');
   try { if (given.has('zone')) { new Intl.DateTimeFormat('en', { timeZone: given.get('zone') }); out.zone = given.get('zone'); } } catch { /* not a zone of this browser: UTC */ }

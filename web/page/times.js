@@ -1,9 +1,9 @@
 // Instants of records as text. A record has `2027-08-02T10:05:18.46Z`, and before 1972, when clocks were not UTC, `… UT1`.
 
 export class Clock {
-  /** @param zone `UTC`, or a name of the IANA time zones */
-  constructor(zone) {
-    this.zone = zone;
+  /** @param zone `UTC`, or a name of the IANA time zones; @param day an instant of the day whose times need no date */
+  constructor(zone, day = '') {
+    Object.assign(this, { zone, day });
     const options = { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'shortOffset' };
     this.format = new Intl.DateTimeFormat('en', options);
   }
@@ -18,10 +18,10 @@ export class Clock {
     return Object.fromEntries(this.format.formatToParts(date).map(part => [part.type, part.value]));
   }
 
-  /** The time of day; with the day if it is not that of the text in UTC. */
+  /** The time of day; with the day if it is another one. */
   text(text, { seconds = false, zone = false } = {}) {
     const of = this.parts(text, seconds ? 1 : 60);
-    const day = Number(of.day) === Number(text.slice(8, 10)) ? '' : ` (${of.month} ${of.day})`;
+    const day = Number(of.day) === Number(this.day.slice(8, 10)) ? '' : ` (${of.month} ${of.day})`;
     return `${of.hour}:${of.minute}${seconds ? `:${of.second}` : ''}${zone ? ` ${this.short(text)}` : ''}${day}`;
   }
 

@@ -88,6 +88,53 @@ test('contacts at Luxor and A Coruña are those of the command line, with each c
   }
 });
 
+test('only what is seen is announced, and times of another day have their day', async () => {
+  for (const [hash, title, said, first] of [
+    ['2024-04-08&place=25.7,-80.2', /^Partial eclipse$/, /^Obscuration 46\.\d % ± 0\.1, magnitude 0\.55\d\.$/, /^17:47:/],
+    // From C2 to C3, the Sun is down.
+    ['2026-08-12&place=36.8065,10.1815', /^Partial eclipse$/, /^At most 46\.\d % covered with the Sun up, at 18:10\. The Sun is down during totality\.$/, /^17:41:/],
+    ['2012-05-20&place=21.0278,105.8342', /^Partial eclipse$/, /at 22:21\. The Sun is down during annularity\.$/, /^21:12:/],
+    // Between them, it sets.
+    ['2026-08-12&place=38.70142,5.32037', /^Total eclipse, 1 min/, /The Sun sets before totality ends\.$/, /^17:3\d:/],
+    ['2012-05-20&place=40.5,-120', /^Annular eclipse, /, /^Obscuration/, /^00:13:\d\d \(May 21\) ±/],
+    ['1957-04-30&place=71,40', /^Annular eclipse, /, /^Obscuration/, /^23:10:\d\d \(Apr 29\) ±.*00:04:\d\d ±/],
+  ]) {
+    await visit(`#eclipse=${hash}`, async page => {
+      await drawn(page);
+      assert.match(await text(page, '#seen-title'), title, hash);
+      assert.match(await text(page, '#seen-text'), said, hash);
+      assert.match(await page.evaluate(() => [...document.querySelectorAll('#contacts tbody td:nth-child(2)')].map(one => one.textContent).join()), first, hash);
+      assert.ok(await page.evaluate(() => document.querySelector('#contacts').offsetWidth <= document.querySelector('.seen .scroll').clientWidth), hash);
+    });
+  }
+});
+
+test('the map stays in its frame, and the address has it', async () => {
+  await visit('#eclipse=2024-04-08', async page => {
+    await drawn(page);
+    await page.click('#as-map');
+    await until(page, () => /view=flat/.test(location.hash));
+    await page.selectOption('#which', '2021-12-04');
+    await until(page, () => /eclipse=2021-12-04/.test(location.hash) && /2021 Dec 4/.test(document.title));
+    await page.waitForTimeout(300);
+    const hash = await page.evaluate(() => location.hash);
+    const [latitude, longitude] = /view=flat,([^,]+),([^,]+),1.00/.exec(hash).slice(1).map(Number);
+    const { width, height } = await page.locator('#stage').boundingBox();
+    assert.ok(Math.abs(latitude) <= Math.max(0, 90 - 180 * (height - 60) / width) + 1e-3 && Math.abs(longitude + 46.1) < 1, hash);
+    // The time is that of the maximum, and follows it when the page is loaded anew.
+    assert.doesNotMatch(hash, /time=/);
+    await page.click('[href="accuracy.html"]');
+    await page.click('main a');
+    await drawn(page);
+    assert.match(await page.evaluate(() => document.title + location.hash), /^2021 Dec 4.*view=flat/);
+  });
+  await visit('#eclipse=2026-08-12&view=flat,0,0,1', async page => {
+    await drawn(page);
+    await page.click('#zoom-in');
+    await until(page, () => /view=flat,0.000,0.000,1.60/.test(location.hash));
+  });
+});
+
 test('the observer is moved by name, by coordinates, by hand and by keys; wrong input is answered at its field', () => visit('#eclipse=2027-08-02', async page => {
   await drawn(page);
   const place = async words => { await page.fill('#place', words); await page.press('#place', 'Enter'); };
@@ -151,9 +198,9 @@ test('the clock is at the maximum of the observer until it is set, and other tab
   assert.equal(await clock(), begins);
 }));
 
-test('the way back leads to the eclipse before, and an address that is not known is told', () => visit('#eclipse=2026-08-12&place=91,0', async page => {
+test('the way back leads to the eclipse before, and an address that is not known is told', () => visit('#eclipse=2026-08-12&place=25,32,-20000', async page => {
   await drawn(page);
-  await until(page, () => /place=91,0, which it does not know/.test(document.querySelector('#notice').textContent));
+  await until(page, () => /place=25,32,-20000, which it does not know/.test(document.querySelector('#notice').textContent));
   await page.click('#later');
   await until(page, () => /eclipse=2027-02-06/.test(location.hash));
   await Promise.all([page.waitForEvent('load'), page.goBack()]);
@@ -218,6 +265,9 @@ test('a file has the eclipse of its name, also when it is saved at once', () => 
   await page.selectOption('#which', '2025-03-29');
   await page.click('[data-save=path]');
   await until(page, () => /A partial eclipse has no path/.test(document.querySelector('#notice').textContent));
+  await page.selectOption('#which', '2043-04-09');
+  await page.click('[data-save=path]');
+  await until(page, () => /The axis of the shadow misses the Earth, so/.test(document.querySelector('#notice').textContent));
 }));
 
 test('the city of a link is believed only at its place', async () => {
