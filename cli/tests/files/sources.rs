@@ -105,6 +105,9 @@ fn the_shipped_sensor_works() {
     let json = folder.json("cast spheres.csv --sensor lidar.toml -o out.npz --json");
     assert_eq!(json["rays"], 2 * 64 * 1024);
     assert!(json["rays_hit"].as_u64().unwrap() > 1000, "{}", json["rays_hit"]);
+    // -30 + 29 · (120 / 29) is more than 90 in f64.
+    folder.write("up.toml", "elevations_deg = { from = -30, through = 90, count = 30 }\nazimuths_deg = [0]\n");
+    assert_eq!(folder.json("cast spheres.csv --sensor up.toml -o out.npz --json")["rays"], 30);
 }
 
 #[test]

@@ -246,7 +246,9 @@ impl Angles {
             (Some(to), None) => Ok(linspace(*from, *to, count).collect()),
             (None, Some(through)) if count > 1 => {
                 let step = (through - from) / (count - 1) as f64;
-                Ok((0..count).map(|i| from + step * i as f64).collect())
+                let before = (0..count - 1).map(|i| from + step * i as f64);
+                // Rounding must not exceed an end of 90°.
+                Ok(before.chain([*through]).collect())
             }
             (None, Some(through)) if through == from => Ok(vec![*from]),
             (None, Some(_)) => Err("count is 1: it must be at least 2 if 'from' and 'through' differ".into()),
