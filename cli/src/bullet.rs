@@ -138,7 +138,7 @@ impl One {
     fn leg(&self) -> Result<Leg> {
         let Self { bullet, sphere, .. } = self;
         let radius = self.radius.unwrap_or(0.0);
-        let Some(velocity) = self.velocity else {
+        let Some(velocity) = self.velocity.filter(|v| *v != Vec3::ZERO) else {
             let cpu = Device::open(&DeviceOptions::new("cpu"))?;
             let scene = cpu.scene(&[*sphere], &SceneOptions::default())?;
             let shot = [*bullet];

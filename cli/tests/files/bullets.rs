@@ -211,6 +211,11 @@ fn files_may_have_sphere_velocities_and_bullet_radii() {
         assert!(one(inside).contains("the bullet starts inside the sphere"), "{inside}");
     }
     assert!(one("--sphere 10,0,0,1 --velocity 2,0,0").contains("the bullet passes the sphere, or flies away from it"));
+    for tangent in ["", "--velocity 0,0,0"] {
+        let told =
+            folder.run_ok(&format!("bullets --from 0,0,0 --to 3,4,0 --speed 1 --sphere 2,11,0,5 {tangent}")).output;
+        assert!(told.contains("hit       after a distance of 10, 10 frames"), "{told}");
+    }
 }
 
 #[cfg(unix)]
