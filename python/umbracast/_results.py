@@ -334,8 +334,9 @@ class Attributes(Result):
     """Result of `Scene.attributes`: properties of each hit. On a miss, all but ``distance`` are NaN."""
 
     point: Floats | NDArray[np.float64]
-    """(…, 3) point on the sphere's surface; the start of a ray that starts inside the sphere. In the coordinates of the rays as given: float32,
-    or float64 in a scene with an ``origin``, where float32 is too coarse."""
+    """(…, 3) point on the sphere's surface; the start of a ray that starts inside the sphere. With ``inside="enter"``, if a ray with a radius
+    overlaps the sphere at its start, the point is the start, moved towards the centre by the fraction that the ray's radius has of the sum of
+    both radii. In the coordinates of the rays as given: float32, or float64 in a scene with an ``origin``, where float32 is too coarse."""
     normal: Floats
     """(…, 3) float32: outward unit normal."""
     incidence_rad: Floats
