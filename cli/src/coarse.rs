@@ -39,11 +39,13 @@ impl Rounded<'_> {
                 "warning: rounding to f32 changed {what} by up to {by:.1e}; the smallest radius is {smallest:.1e}{then}"
             )
         };
-        let coarse = (0..3).filter(|&axis| rounding.positions[axis].by > most);
-        let coarse: Vec<(usize, f64)> = coarse.map(|axis| (axis, rounding.positions[axis].value)).collect();
+        let coarse: Vec<usize> = (0..3).filter(|&axis| rounding.positions[axis].by > most).collect();
         if !coarse.is_empty() {
             let by = rounding.positions.iter().map(|moved| moved.by).fold(0.0, f64::max);
-            return Some(said("positions", by, &self.advice(spheres, &coarse).unwrap_or_else(too_far)));
+            // A number half as large has one more bit after the binary point.
+            let value = |axis: usize| rounding.positions[axis].value;
+            let helps = |origin: DVec3, axis| (value(axis) - origin[axis]).abs() < 0.5 * value(axis).abs();
+            return Some(said("positions", by, &self.advice(spheres, &coarse, helps)));
         }
         if rounding.radius > most {
             return Some(said("radii", rounding.radius, ""));
@@ -57,10 +59,11 @@ impl Rounded<'_> {
 
     fn height_warning(&self, height: &Height, spheres: &[Sphere]) -> String {
         let change = height.change();
-        let coarse: Vec<(usize, f64)> = height.axes().map(|axis| (axis, f64::from(height.start[axis]))).collect();
-        let mut advice = match self.advice(spheres, &coarse) {
-            _ if height.radius > 0.5 * change => ": the radius has more digits than f32 keeps".into(),
-            advice => advice.unwrap_or_else(too_far),
+        let mut advice = if height.radius > 0.5 * change {
+            ": the radius has more digits than f32 keeps".into()
+        } else {
+            let coarse: Vec<usize> = height.axes().collect();
+            self.advice(spheres, &coarse, |origin, axis| height.is_helped_by(origin, axis))
         };
         if height.distance <= change && self.what == RAY {
             advice += "; rays that start on a sphere need its id in the column from_id";
@@ -72,19 +75,18 @@ impl Rounded<'_> {
         )
     }
 
-    /// Advice for coordinates that are too coarse, with their axes. Another origin helps along an axis if it halves the magnitude of the
-    /// coordinate. `None` if none helps.
-    fn advice(&self, spheres: &[Sphere], coarse: &[(usize, f64)]) -> Option<String> {
+    /// Advice for the axes along which coordinates are too coarse. `helps` returns whether an origin keeps more digits along an axis.
+    fn advice(&self, spheres: &[Sphere], coarse: &[usize], helps: impl Fn(DVec3, usize) -> bool) -> String {
         let better = self.heights.origin(spheres);
-        // A number half as large has one more bit after the binary point.
-        let helps = |(axis, value): &(usize, f64)| (value - better[*axis]).abs() < 0.5 * value.abs();
         let helped: Vec<&str> =
-            coarse.iter().filter(|one| helps(one)).map(|(axis, _)| ["x", "y", "z"][*axis]).collect();
-        if helped.is_empty() {
-            return None;
-        }
+            coarse.iter().filter(|axis| helps(better, **axis)).map(|axis| ["x", "y", "z"][*axis]).collect();
         let (asked, origin) = self.origin;
-        let origin = if matches!(asked, Some(Origin::Auto)) || self.files.iter().any(|path| is_pipe(path)) {
+        let is_copied = matches!(asked, Some(Origin::Auto)) || self.files.iter().any(|path| is_pipe(path));
+        // The origin in use is no advice.
+        if helped.is_empty() || (is_copied && better == DVec3::ZERO) {
+            return ": the coordinates are too far apart for f32, with any origin".into();
+        }
+        let origin = if is_copied {
             let [x, y, z] = (better + origin.unwrap_or_default()).to_array();
             format!("--origin {x},{y},{z}")
         } else {
@@ -95,10 +97,6 @@ impl Rounded<'_> {
         } else {
             format!(", but only of {}", helped.join(" and "))
         };
-        Some(format!(": {origin} keeps more digits{only}"))
+        format!(": {origin} keeps more digits{only}")
     }
-}
-
-fn too_far() -> String {
-    ": the coordinates are too far apart for f32, with any origin".into()
 }

@@ -8,6 +8,8 @@ use umbracast_files::{Heights, OriginFinder, Rounding};
 
 use umbracast_testing::folder::{Folder, npz_array};
 
+/// A planet below z = 0 whose centre f32 does not have.
+const OFF_GRID: &str = "x,y,z,r\n0,0,-6378149.3,6378137\n";
 const PLANET: &str = include_str!("../../../tests/data/cases/planet.csv");
 const HORIZON: &str = include_str!("../../../tests/data/cases/horizon_eye.csv");
 /// Four eyes 1.7 m above the planet, some hundred metres apart, looking down: written by astropy.
@@ -60,6 +62,16 @@ fn cases() -> Vec<Case> {
         ),
         case("oblate", ellipsoid, &rays("0,0,6356753.7,0,0,-1\n"), &[1.7], 1e-6, true),
         case("oblate, turned", turned, &rays("6356753.7,0,0,-1,0,0\n"), &[1.7], 1e-6, true),
+        case("off the grid", OFF_GRID, &rays("0,0,0,0,0,-1\n"), &[12.3], 1e-6, true),
+        // The farthest centre is that of a moon, which f32 does not have either.
+        case(
+            "two off the grid",
+            &format!("{OFF_GRID}0,0,26000000.7,1000\n"),
+            &rays("0,0,0,0,0,-1\n"),
+            &[12.3],
+            1e-6,
+            true,
+        ),
         // The nearest surface is far away, or nothing is rounded.
         case("satellite", PLANET, &rays("6771000.3,0,0,-1,0,0\n"), &[400_000.3], 0.3, false),
         case("exact", PLANET, &rays("0,0,6371002,0,0,-1\n"), &[2.0], 0.0, false),
@@ -126,6 +138,11 @@ fn the_origin_is_on_the_grid_of_the_farthest_center() {
     assert_eq!(origin(&[], &[planet]), [0.0; 3]);
     assert_eq!(origin(&[DVec3::NAN], &[planet]), [0.0; 3]);
     assert_eq!(origin(&[eye], &[]), [0.0; 3]);
+    let off_grid = (DVec3::new(0.0, 0.0, -6_378_149.3), 6_378_137.0);
+    assert_eq!(origin(&[DVec3::new(0.0, 0.0, 0.1)], &[off_grid]), [0.0, 0.0, 6_378_149.5 - 6_378_149.3]);
+    // A moon whose steps are 2 m: only the centre of the planet must stay exact.
+    let moon = (DVec3::new(0.0, 0.0, 26_000_000.7), 1000.0);
+    assert_eq!(origin(&[DVec3::ZERO], &[off_grid, moon]), [0.0, 0.0, 6_378_150.0 - 6_378_149.3]);
     // The Sun, seen from the planet: f32 steps are 16,384 m.
     assert_eq!(origin(&[eye], &[planet, (DVec3::new(0.0, 0.0, 1.5e11), 7e8)]), [0.0, 0.0, 6_373_376.0]);
     // Where the rays make no difference, the origin is the centre of the spheres.
@@ -142,6 +159,8 @@ fn other_inputs_are_looked_at_too() {
     folder
         .write("s.csv", PLANET)
         .write("p.csv", "x,y,z\n0,0,6371000.1\n")
+        .write("off.csv", OFF_GRID)
+        .write("both.csv", "x,y,z\n0,0,-12.2\n0,0,-12.4\n")
         .write("eye.csv", "x,y,z\n0,0,6371001.7\n")
         .write("seg.csv", "x1,y1,z1,x2,y2,z2\n0,0,6371001.7,0,0,6370998.3\n")
         .write("b.csv", "x1,y1,z1,x2,y2,z2,speed\n0,0,6371001.7,0,0,0,1\n")
@@ -149,6 +168,7 @@ fn other_inputs_are_looked_at_too() {
     // f32 has the point on the surface, and the eye 1.5 m above it.
     for (command, wrong, right) in [
         ("contains s.csv p.csv", "count,id\n1,0\n", "count,id\n0,\n"),
+        ("contains off.csv both.csv", "count,id\n0,\n0,\n", "count,id\n0,\n1,0\n"),
         ("cast s.csv --sensor l.toml", "t,id\n1.5,0\n", "t,id\n1.7,0\n"),
         ("cast s.csv eye.csv --parallel 0,0,-2", "t,id\n0.75,0\n", "t,id\n0.85,0\n"),
         ("cast s.csv seg.csv --segments", "t,id\n0.5,0\n", "t,id\n0.5,0\n"),
@@ -181,22 +201,28 @@ fn rounded(line: &str) -> String {
 fn rays_from_a_pipe_get_an_origin_to_copy() {
     use std::process::Stdio;
     let folder = Folder::new();
-    folder.write("s.csv", PLANET);
-    let cast = |origin: &str| {
+    folder.write("s.csv", PLANET).write("off.csv", OFF_GRID);
+    let cast = |spheres: &str, rays: &str, origin: &str| {
         let mut program = umbracast_testing::folder::program();
-        program.args(format!("cast s.csv - -o out.csv -q {origin}").split_whitespace()).current_dir(folder.root());
+        program.args(format!("cast {spheres} - -o out.csv -q {origin}").split_whitespace()).current_dir(folder.root());
         let piped = program.env("UMBRACAST_DEVICE", "cpu").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = piped.unwrap();
-        child.stdin.take().unwrap().write_all(HORIZON.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(rays.as_bytes()).unwrap();
         String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap()
     };
-    let copied = ": --origin 0,0,6371001.5 keeps more digits\n";
-    for origin in ["", "--origin auto"] {
-        let said = cast(origin);
-        assert!(said.ends_with(copied), "{origin}: {said}");
+    let down = "ox,oy,oz,dx,dy,dz\n0,0,0,0,0,-1\n";
+    for (spheres, rays, copied, t) in [
+        ("s.csv", HORIZON, "--origin 0,0,6371001.5", "4416.94"),
+        ("off.csv", down, "--origin 0,0,0.20000000018626451", "12.3,"),
+    ] {
+        for origin in ["", "--origin auto"] {
+            let said = cast(spheres, rays, origin);
+            assert!(said.ends_with(&format!(": {copied} keeps more digits\n")), "{origin}: {said}");
+        }
+        assert_eq!(cast(spheres, rays, copied), "");
+        let found = folder.text("out.csv");
+        assert!(found.starts_with(&format!("t,id\n{t}")), "{found}");
     }
-    assert_eq!(cast("--origin 0,0,6371001.5"), "");
-    assert!(folder.text("out.csv").starts_with("t,id\n4416.94"), "{}", folder.text("out.csv"));
 }
 
 #[test]
@@ -208,6 +234,17 @@ fn advice_about_heights_works() {
             .write("r.csv", format!("ox,oy,oz,dx,dy,dz{columns}\n{rays}"));
         folder.run_ok("cast s.csv r.csv -o out.csv -q").errors
     };
+    let text = said("0,0,0,6371000", "0,0,6371001.7,0,0,-1\n", "");
+    assert!(text.ends_with(&format!("{AUTO}\n")), "{text}");
+    // Another origin, from which neither the centre nor the start has all digits.
+    let text = folder.run_ok("cast s.csv r.csv -o out.csv -q --origin 0,0,1.75").errors;
+    assert!(text.ends_with(&format!("{AUTO}\n")), "{text}");
+    // `--origin auto` keeps all digits of the planet, but the Sun hides this.
+    let sun = "-933384.39,0,291759.7,921350\n4973276470,3825188169,-3602791090,7e8";
+    let text = said(sun, "-933384.39,0,1213155.048,0,0,-1\n", "");
+    assert!(text.ends_with(&format!("{AUTO}\n")), "{text}");
+    let text = folder.run_ok("cast s.csv r.csv -o out.csv -q --origin auto").errors;
+    assert!(!text.contains("--origin"), "{text}");
     // Eyes on opposite sides of a planet, a radius that f32 does not have, and a start on the surface of a small sphere.
     let both = "0,0,6371001.7,0,0,-1\n0,0,-6371001.7,0,0,1\n";
     let text = said("0,0,0,6371000", both, "");

@@ -2,7 +2,7 @@
 
 use glam::{DQuat, DVec3, Vec3};
 
-use super::rounding::{Rounding, U};
+use super::rounding::{Moved, Rounding, U};
 use umbracast::Sphere;
 use umbracast::Spheres;
 
@@ -17,6 +17,8 @@ pub struct Heights {
     shares: f64,
     worst: Option<Height>,
     starts: Vec<Start>,
+    /// The largest change of the centres along each axis.
+    moved: [Moved; 3],
 }
 
 /// The start of a ray that rounding changes most, relative to its distance from the nearest surface.
@@ -31,6 +33,7 @@ pub struct Height {
     pub positions: [f64; 3],
     /// Upper bound of the change of the radius.
     pub radius: f64,
+    center: DVec3,
 }
 
 impl Height {
@@ -43,6 +46,11 @@ impl Height {
     pub fn axes(&self) -> impl Iterator<Item = usize> {
         let most = 0.1 * self.change();
         (0..3).filter(move |axis| self.positions[*axis] > most)
+    }
+
+    /// Whether an origin at least halves the change of positions along an axis.
+    pub fn is_helped_by(&self, origin: DVec3, axis: usize) -> bool {
+        rounded(self.start.as_dvec3() - origin, self.center - origin)[axis] < 0.5 * self.positions[axis]
     }
 
     fn share(&self) -> f64 {
@@ -67,6 +75,7 @@ impl Heights {
         count: usize,
         start: impl Fn(usize) -> Option<(Vec3, [f64; 3], u32)>,
     ) {
+        self.moved = rounding.positions;
         let most = (Self::PAIRS / spheres.len().max(1)).clamp(16, Self::STARTS);
         let some = (0..count).step_by(count.div_ceil(most).max(1)).filter_map(start).filter(|(at, ..)| at.is_finite());
         let some: Vec<_> = some.collect();
@@ -93,7 +102,7 @@ impl Heights {
                     }
                 };
                 if distance < start.distance {
-                    (start, nearest) = (Start { distance, center, radius, ..start }, Some(sphere));
+                    (start, nearest) = (Start { distance, center: self.wide(center), radius, ..start }, Some(sphere));
                 }
             }
             let Some(sphere) = nearest else { continue };
@@ -104,7 +113,7 @@ impl Heights {
             let center = rounding.change_of(sphere.center);
             let positions = [0, 1, 2].map(|k| change[k] + center[k]);
             let radius = rounding.radius.min(U * f64::from(sphere.radius));
-            let found = Height { start: at, distance, positions, radius };
+            let found = Height { start: at, distance, positions, radius, center: start.center };
             self.measured += 1;
             self.shares += found.share();
             if self.worst.is_none_or(|worst| worst.share() < found.share()) {
@@ -124,9 +133,20 @@ impl Heights {
     /// An origin for spheres and the starts that were measured, in the same coordinates.
     pub fn origin(&self, spheres: &[Sphere]) -> DVec3 {
         let mut finder = OriginFinder { starts: self.starts.clone(), ..OriginFinder::new(&[]) };
-        spheres.iter().for_each(|sphere| finder.add(sphere.center.as_dvec3(), f64::from(sphere.radius)));
+        spheres.iter().for_each(|sphere| finder.add(self.wide(sphere.center.as_dvec3()), f64::from(sphere.radius)));
         finder.origin()
     }
+
+    /// A centre before rounding, as far as that is known: along each axis, of the centre that changed most.
+    fn wide(&self, center: DVec3) -> DVec3 {
+        let known = |k: usize| Some(self.moved[k].value).filter(|value| f64::from(*value as f32) == center[k]);
+        DVec3::from([0, 1, 2].map(|k| known(k).unwrap_or(center[k])))
+    }
+}
+
+/// Upper bound of the change along each axis if a start and a centre are rounded. The start is rounded already.
+fn rounded(start: DVec3, center: DVec3) -> DVec3 {
+    U * start.abs() + (center.as_vec3().as_dvec3() - center).abs()
 }
 
 /// Distance of a point from the surface of a sphere, relative to its centre.
@@ -147,9 +167,10 @@ fn distance_of_ellipsoid(offset: DVec3, axes: DVec3, rotation: DQuat) -> f64 {
 #[derive(Clone, Debug)]
 pub struct OriginFinder {
     starts: Vec<Start>,
-    /// AABB of the spheres, and of their centres.
+    /// AABB of the spheres, of their centres, and of those whose rounding could move the surface by much of its distance from a start.
     spheres: [DVec3; 2],
     centers: [DVec3; 2],
+    anchors: [DVec3; 2],
 }
 
 /// A start, with the nearest surface.
@@ -169,10 +190,8 @@ impl Start {
     /// How much rounding changes the start and the nearest centre after `origin` is subtracted, as a share of the distance between start
     /// and surface, or of the radius if that is smaller.
     fn loss(&self, origin: DVec3) -> f64 {
-        let center = self.center - origin;
-        let moved = U * (self.at - origin).abs() + (center.as_vec3().as_dvec3() - center).abs();
         let size = if self.radius > 0.0 { self.distance.min(self.radius) } else { self.distance };
-        let moved = moved.element_sum();
+        let moved = rounded(self.at - origin, self.center - origin).element_sum();
         if moved > 0.0 { (moved / size).min(1.0) } else { 0.0 }
     }
 }
@@ -186,7 +205,7 @@ impl OriginFinder {
         let step = starts.len().div_ceil(Self::STARTS).max(1);
         let starts = starts.iter().step_by(step).filter(|at| at.is_finite()).map(|at| Start::new(*at)).collect();
         let nothing = [DVec3::INFINITY, DVec3::NEG_INFINITY];
-        Self { starts, spheres: nothing, centers: nothing }
+        Self { starts, spheres: nothing, centers: nothing, anchors: nothing }
     }
 
     /// Adds a sphere. Spheres and ellipsoids that are not finite are ignored.
@@ -207,6 +226,9 @@ impl OriginFinder {
         (self.spheres, self.centers) = (widen(self.spheres, radius), widen(self.centers, 0.0));
         for start in &mut self.starts {
             let distance = distance(start.at - center);
+            if U * (start.at - center).length() > SHARE * distance {
+                self.anchors = widen(self.anchors, 0.0);
+            }
             if distance < start.distance {
                 *start = Start { distance, center, radius, ..*start };
             }
@@ -232,14 +254,19 @@ impl OriginFinder {
         best.filter(|best| is_coarse && loss(*best) < 0.5 * loss(center)).unwrap_or(center)
     }
 
-    /// Rounds an origin to the f32 grid of the farthest centre along each axis. A centre on that grid then stays exact.
+    /// Moves an origin to the f32 grid of the farthest centre along each axis, counted from the farthest of the anchors, which then stays
+    /// exact. So do the centres that are a multiple of the step away from it.
     fn on_grid(&self, origin: DVec3) -> DVec3 {
-        let [low, high] = self.centers;
-        let farthest = (low - origin).abs().max((high - origin).abs());
         let axis = |k: usize| {
-            let exponent = f32::from_bits((farthest[k] as f32).to_bits() & f32::INFINITY.to_bits());
+            let from_origin = |center: f64| (center - origin[k]).abs();
+            let farther = |[low, high]: [DVec3; 2]| {
+                if from_origin(low[k]) > from_origin(high[k]) { low[k] } else { high[k] }
+            };
+            let (farthest, anchor) = (farther(self.centers), farther(self.anchors));
+            let anchor = if anchor.is_finite() { anchor } else { farthest };
+            let exponent = f32::from_bits((from_origin(farthest) as f32).to_bits() & f32::INFINITY.to_bits());
             let step = 2.0 * U * f64::from(exponent);
-            if step > 0.0 { (origin[k] / step).round() * step } else { origin[k] }
+            if step > 0.0 { anchor - ((anchor - origin[k]) / step).round() * step } else { origin[k] }
         };
         DVec3::new(axis(0), axis(1), axis(2))
     }
