@@ -158,18 +158,20 @@ impl Scene {
         )
     }
 
-    /// Measures how much rounding moves starts of rays relative to the nearest surface. `moved` is how much the coordinates of spheres were
-    /// changed. Returns, if the mean is coarse, the change and the distance of the worst start, and whether another origin would help.
+    /// Measures how much rounding moves starts of rays relative to the nearest surface. `changes` is how much coordinates and radii of spheres
+    /// were changed. Returns, if the mean is coarse, the change and the distance of the worst start, and whether another origin would help. In a
+    /// scene with an origin, that must not be the same one.
     fn coarse_start(
         &self,
         starts: PyReadonlyArray2<'_, f64>,
         skip_ids: Option<Vec<u32>>,
-        moved: f64,
+        changes: [f64; 2],
+        has_origin: bool,
     ) -> PyResult<Option<(f64, f64, bool)>> {
         let starts = positions(&starts)?;
         let mut rounding = umbracast_files::Rounding::default();
-        (0..3).for_each(|k| rounding.positions[k].by = moved);
-        rounding.radius = moved;
+        rounding.positions.iter_mut().for_each(|moved| moved.by = changes[0]);
+        rounding.radius = changes[1];
         let SceneState { scene, shapes, .. } = self.state();
         if self.pairwise || scene.velocities().is_some() {
             return Ok(None);
@@ -192,11 +194,9 @@ impl Scene {
         }
         Ok(heights.coarse().map(|worst| {
             let better = heights.origin(scene.spheres());
-            let helps = |k: usize| {
-                let value = f64::from(worst.start[k]);
-                (value - better[k]).abs() < 0.5 * value.abs()
-            };
-            let helped = worst.radius < 0.5 * worst.change() && worst.axes().any(helps);
+            let helped = worst.radius < 0.5 * worst.change()
+                && !(has_origin && better == DVec3::ZERO)
+                && worst.axes().any(|axis| worst.is_helped_by(better, axis));
             (worst.change(), worst.distance, helped)
         }))
     }
@@ -248,28 +248,38 @@ type FileSpheres<'py> = (
     Vec<String>,
 );
 
-/// Reads the spheres of a file. Without an `origin`, it is chosen as for `--origin auto`. `unknown_atoms` is the radius of atoms of unknown
-/// elements.
+/// An origin; or starts of rays, for which it is chosen as for `--origin auto`.
+#[derive(FromPyObject)]
+pub(crate) enum FileOrigin<'py> {
+    Starts(PyReadonlyArray2<'py, f64>),
+    Point([f64; 3]),
+}
+
+/// Reads the spheres of a file. `unknown_atoms` is the radius of atoms of unknown elements.
 #[pyfunction(name = "read_spheres")]
 #[pyo3(signature = (path, origin, radius, unknown_atoms, all_models, ignore_extra))]
-pub(crate) fn read_spheres(
-    py: Python<'_>,
+pub(crate) fn read_spheres<'py>(
+    py: Python<'py>,
     path: PathBuf,
-    origin: Option<[f64; 3]>,
+    origin: FileOrigin<'py>,
     radius: Option<f64>,
     unknown_atoms: Option<f64>,
     all_models: bool,
     ignore_extra: bool,
-) -> PyResult<FileSpheres<'_>> {
+) -> PyResult<FileSpheres<'py>> {
     let options = ReadOptions::default()
         .sphere_radius(radius)
         .unknown_atoms(unknown_atoms.map_or(UnknownAtoms::Skip, UnknownAtoms::Radius))
         .models(if all_models { Models::All } else { Models::First })
         .extra(if ignore_extra { ExtraColumns::Ignore } else { ExtraColumns::Refuse });
+    let (point, starts) = match origin {
+        FileOrigin::Starts(starts) => (None, positions(&starts)?),
+        FileOrigin::Point(point) => (Some(DVec3::from(point)), Vec::new()),
+    };
     let (origin, table) = run_detached(py, || {
-        let origin = match origin {
-            Some(origin) => DVec3::from(origin),
-            None => origin_of_spheres(&path, OriginFinder::new(&[]), &options)?,
+        let origin = match point {
+            Some(point) => point,
+            None => origin_of_spheres(&path, OriginFinder::new(&starts), &options)?,
         };
         Ok((origin, read_spheres_with(&path, origin, &options)?))
     })?;

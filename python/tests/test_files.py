@@ -70,18 +70,24 @@ def test_an_origin_keeps_the_digits_of_a_file(tmp_path):
 def test_an_origin_near_rays_keeps_their_heights_above_a_body_of_a_file(tmp_path, shape):
     path = tmp_path / "planet.csv"
     sizes = ["r"] if shape == "sphere" else ["rx", "ry", "rz"]
-    table = {name: [0.0, 0.0] for name in "xyz"} | {name: [6_371_000.0, 1.0] for name in sizes}
-    table["x"][1] = 6_371_010.0
+    # A planet, a boulder, and a moon so far away that f32 steps are 32.
+    table = {name: [0.0, 0.0, 0.0] for name in "xyz"} | {name: [6_371_000.0, 1.0, 1000.0] for name in sizes}
+    table["x"] = [-0.3, 6_371_010.0, -3e8]
     pd.DataFrame(table).to_csv(path, index=False)
     rays = [[6_371_005.3, 0.1, 0, 1, 0, 0], [6_371_005.3, 0.1, 0, -1, 0, 0]]
     with pytest.warns(RuntimeWarning, match="origin=rays"):
         umbracast.Scene.read(path, device="cpu").closest(rays)
     frame = pd.DataFrame(rays, columns=["ox", "oy", "oz", "dx", "dy", "dz"])
     for origin in (rays, np.array(rays)[:, :3], frame):
-        scene = umbracast.Scene.read(path, origin=origin, device="cpu")
-        assert scene.origin == umbracast.Scene(table, origin=origin, device="cpu").origin != (0.0, 0.0, 0.0)
-        np.testing.assert_allclose(scene.closest(rays).t, [3.705, 5.3], atol=1e-3)
-    middles = [umbracast.Scene.read(path, origin=origin, device="cpu").origin for origin in (np.empty((0, 6)), "auto")]
+        # Only the planet keeps all digits.
+        with pytest.warns(RuntimeWarning, match="choose an origin nearer to the spheres"):
+            scene = umbracast.Scene.read(path, origin=origin, device="cpu")
+            assert scene.origin == umbracast.Scene(table, origin=origin, device="cpu").origin != (0.0, 0.0, 0.0)
+        np.testing.assert_allclose(scene.closest(rays).t, [3.705, 5.6], atol=1e-3)
+    with pytest.warns(RuntimeWarning, match="choose an origin nearer to the spheres"):
+        middles = [
+            umbracast.Scene.read(path, origin=origin, device="cpu").origin for origin in (np.empty((0, 6)), "auto")
+        ]
     assert middles[0] == middles[1]
 
 

@@ -415,8 +415,8 @@ class Queries:
             # Columns are converted in chunks, which subtracts the origin; records are used as they are.
             given = given._replace(records=None, columns=given.as_columns())
         parsed = parse_options(verb, given.shape, dict(options), allowed, given.options)
-        if verb != "attributes" and len(given.columns) > 0:
-            self._check_starts("the start of a ray", given.columns[:3], parsed, 5)
+        if verb != "attributes" and (given.records is None or self._rounding.changed > 0):
+            self._check_starts("the start of a ray", given.as_columns()[:3], parsed, 5)
         return given, parsed, _input.batch(given, self.origin, parsed)
 
     def _check_starts(self, what: str, columns: Any, parsed: CallOptions, stacklevel: int) -> None:
@@ -428,7 +428,7 @@ class Queries:
         self._starts_left -= len(starts)
         ids = parsed.skip_ids if parsed.from_ids is None else parsed.from_ids
         skipped = None if ids is None else ids[::step].tolist()
-        coarse = self._native.coarse_start(starts - self.origin, skipped, max(self._rounding[2:4]))
+        coarse = self._native.coarse_start(starts - self.origin, skipped, self._rounding[2:4], self._has_origin)
         if coarse is not None:
             self._starts_left, self._is_rounding_known = 0, True
             warnings.warn(_spheres.start_warning(coarse, what), RuntimeWarning, stacklevel=stacklevel)

@@ -208,29 +208,20 @@ class Scene(Queries):
                 remedy = "read first, then scene.update(scene.spheres[:, :3] + scene.origin, semi_axes=…, rotations=…)"
                 raise TypeError(f"{name} must be columns of the file ({', '.join(_spheres.PARTS[name])}); or {remedy}")
 
-        def read(start: Origin | None) -> Any:
-            try:
-                return _umbracast.read_spheres(
-                    Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
-                )
-            except ValueError as error:
-                if type(error) is not ValueError:
-                    raise
-                # There is only one file.
-                message = re.sub("; the order of the files is SPHERES, then [A-Z]+( or POINTS)?", "", str(error))
-                for option, argument in _READ_ARGUMENTS.items():
-                    message = message.replace(option, argument)
-                raise ValueError(message) from None
-
         starts = _spheres.starts_of(origin)
-        found = read(_spheres.parse_origin(origin, None, None, None) if starts is None else None)
-        if starts is not None and len(starts):
-            # Relative to their centre, spheres have digits enough to choose the origin.
-            center, spheres, shapes = found[:3]
-            wide = spheres.reshape(-1, 4) + np.array([*center, 0.0])
-            axes = _spheres.split_shapes(shapes)
-            parts = (wide, None, None) if axes is None else (wide[:, :3], *axes)
-            found = read(_spheres.parse_origin(starts, *parts))
+        start = _spheres.parse_origin(origin, None, None, None) if starts is None else starts
+        try:
+            found: Any = _umbracast.read_spheres(
+                Path(path), start, radius, unknown_atoms, models == "all", bool(ignore_extra)
+            )
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            # There is only one file.
+            message = re.sub("; the order of the files is SPHERES, then [A-Z]+( or POINTS)?", "", str(error))
+            for option, argument in _READ_ARGUMENTS.items():
+                message = message.replace(option, argument)
+            raise ValueError(message) from None
         chosen, spheres, shapes, own_masks, own_velocities, own_transmittances, changes, left_out = found
         for line in left_out:
             warnings.warn(f"{path}: {line}", RuntimeWarning, stacklevel=2)
