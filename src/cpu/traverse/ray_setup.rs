@@ -1,5 +1,6 @@
-//! Ray setup for the stream traversal, eight rays at a time: the arithmetic of [`CpuFrame::prepare`](crate::cpu::frame::CpuFrame::prepare) and of
-//! `leaf.rs`, one lane per ray. Ray by ray, setup takes as long as the traversal of a ray that soon hits something.
+//! Ray setup for the stream traversal, eight rays at a time in f64, then a vector at a time in f32: the arithmetic of
+//! [`CpuFrame::prepare`](crate::cpu::frame::CpuFrame::prepare) and of `leaf.rs`, one lane per ray. Ray by ray, setup takes as long as the
+//! traversal of a ray that soon hits something.
 //!
 //! F, the point of the line nearest to the middle of the scene, and positions along the line lose digits by cancellation, so they are
 //! computed in f64. The rest is computed in f32.
@@ -25,7 +26,7 @@ use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::records::Ray;
 
-/// Rays prepared at once: one 512-bit register per number. With four, AVX-512 prepares pictures 5 to 9 % more slowly, and AVX2 takes as many
+/// Rays prepared at once in f64: one 512-bit register per number. With four, AVX-512 prepares pictures 5 to 9 % more slowly, and AVX2 takes as many
 /// instructions.
 pub(crate) const LANES: usize = 8;
 
