@@ -10,7 +10,7 @@
 
 use super::leaf::{AnyLeaves, LeafHits, Resting, StartInside, classify, is_near_any};
 use super::ray_setup::PreparedRay;
-use super::stream::{cross_slabs, enter_boxes};
+use super::stream::{cross_slabs, enter_boxes, faces};
 use crate::bvh::bvh8::node::{Bvh8, Bvh8Node, Child, ChildRef, MAX_DEPTH, WIDTH};
 use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
@@ -160,8 +160,8 @@ fn enter_children<L: Lanes>(
     keys: &mut [f32; WIDTH],
 ) -> u64 {
     let mut mask = 0;
-    for i in (0..WIDTH).step_by(L::COUNT) {
-        let (enter, leave) = cross_slabs(lanes, node, octant, ray, far, i);
+    for (i, faces) in (0..WIDTH).step_by(L::COUNT).zip(&faces(lanes, node, octant)) {
+        let (enter, leave) = cross_slabs(lanes, faces, ray, far);
         mask |= enter.le_mask(leave) << i;
         let position = enter.max(lanes.splat(-OUTSIDE)).min(lanes.splat(OUTSIDE));
         position.with_low_bits(lanes.load(&NUMBERS[i..])).where_le(enter, leave).store(&mut keys[i..]);
@@ -364,7 +364,7 @@ fn push_children(tree: &Bvh8, node: &Bvh8Node, entered: &Entered, entries: &mut 
 /// Tests a ray against the children of a node.
 #[inline(always)]
 fn enter_node<L: Lanes>(lanes: L, node: &Bvh8Node, octant: usize, ray: &PreparedRay, far: f32, entered: &mut Entered) {
-    entered.mask = enter_boxes(lanes, node, octant, ray, far, &mut entered.at);
+    entered.mask = enter_boxes(lanes, &faces(lanes, node, octant), ray, far, &mut entered.at);
     for i in (0..WIDTH).step_by(L::COUNT) {
         let at = &mut entered.at[i..];
         lanes.load(at).max(lanes.splat(-OFFSET)).add(lanes.splat(OFFSET)).store(at);

@@ -488,12 +488,13 @@ fn intersect_children<L: Lanes>(
         entered.s_enter.resize(list.len(), [0.0; WIDTH]);
         entered.masks.resize(list.len().div_ceil(8), 0);
     }
-    let mut any = 0;
+    // Loaded once: the compiler does not see that the positions are written elsewhere.
+    let (faces, mut any) = (faces(lanes, node, octant), 0);
     for ((list, at), masks) in list.chunks(8).zip(entered.s_enter.chunks_mut(8)).zip(&mut entered.masks) {
         let mut eight = 0;
         for (i, (&number, at)) in list.iter().zip(at).enumerate() {
             let (ray, far) = (&rays[number as usize], s_far[number as usize]);
-            let mask = enter_boxes(lanes, node, octant, ray, far, at);
+            let mask = enter_boxes(lanes, &faces, ray, far, at);
             eight |= mask << (8 * i);
             any |= mask;
         }
@@ -502,41 +503,41 @@ fn intersect_children<L: Lanes>(
     entered.any = any;
 }
 
-/// The slab test of one ray: writes the positions where it enters the boxes of a node, and returns the mask of those that it enters before
-/// `far`. `octant` is that of the ray.
+/// Faces of a vector of boxes: where rays of an octant enter and where they leave, along each axis.
+pub(crate) type Faces<L> = [[L; 3]; 2];
+
+/// The faces of a node's boxes for rays of an octant, a vector of boxes at a time.
+#[inline(always)]
+pub(crate) fn faces<L: Lanes>(lanes: L, node: &Bvh8Node, octant: usize) -> [Faces<L>; 2] {
+    let face = |i: usize, side: usize, k: usize| lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
+    let faces =
+        |i: usize| [[face(i, 0, 0), face(i, 0, 1), face(i, 0, 2)], [face(i, 1, 0), face(i, 1, 1), face(i, 1, 2)]];
+    [faces(0), faces(L::COUNT % WIDTH)]
+}
+
+/// The slab test of one ray: writes the positions where it enters boxes, and returns the mask of those that it enters before `far`.
 #[inline(always)]
 pub(crate) fn enter_boxes<L: Lanes>(
     lanes: L,
-    node: &Bvh8Node,
-    octant: usize,
+    faces: &[Faces<L>; 2],
     ray: &PreparedRay,
     far: f32,
     at: &mut [f32; WIDTH],
 ) -> u64 {
     let mut mask = 0;
-    for i in (0..WIDTH).step_by(L::COUNT) {
-        let (enter, leave) = cross_slabs(lanes, node, octant, ray, far, i);
+    for (i, faces) in (0..WIDTH).step_by(L::COUNT).zip(faces) {
+        let (enter, leave) = cross_slabs(lanes, faces, ray, far);
         enter.store(&mut at[i..]);
         mask |= enter.le_mask(leave) << i;
     }
     mask
 }
 
-/// Positions where a ray enters and leaves the boxes of a node from number `i` on. It enters those that it does not leave before.
+/// Positions where a ray enters and leaves boxes. It enters those that it does not leave before.
 #[inline(always)]
-pub(crate) fn cross_slabs<L: Lanes>(
-    lanes: L,
-    node: &Bvh8Node,
-    octant: usize,
-    ray: &PreparedRay,
-    far: f32,
-    i: usize,
-) -> (L, L) {
-    let plane = |side: usize, k: usize, add: &[f32; 3]| {
-        let face = lanes.load(&node.bounds[side ^ (octant >> k & 1)][k][i..]);
-        face.mul_add(lanes.splat(ray.inverse[k]), lanes.splat(add[k]))
-    };
-    let (enter, leave) = (|k| plane(0, k, &ray.enter), |k| plane(1, k, &ray.leave));
+pub(crate) fn cross_slabs<L: Lanes>(lanes: L, faces: &Faces<L>, ray: &PreparedRay, far: f32) -> (L, L) {
+    let enter = |k: usize| faces[0][k].mul_add(lanes.splat(ray.inverse[k]), lanes.splat(ray.enter[k]));
+    let leave = |k: usize| faces[1][k].mul_add(lanes.splat(ray.inverse[k]), lanes.splat(ray.leave[k]));
     (
         enter(0).max(enter(1)).max(enter(2).max(lanes.splat(ray.near))),
         leave(0).min(leave(1)).min(leave(2).min(lanes.splat(far))),
