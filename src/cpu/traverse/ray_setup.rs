@@ -12,8 +12,6 @@
 //!
 //! The length of the direction has a relative error of 2⁻³⁴. It stretches all positions along the line alike, and moves F along the line by
 //! up to 2⁻³³ |o|: the slack of 128 U |o| contains both. F stays on the line.
-//!
-//! Rays prepared for the tests of AABBs and leaves. `ray_setup.rs` prepares them; `leaf.rs` has the error analysis.
 
 use std::hint::black_box;
 
@@ -26,8 +24,8 @@ use crate::math::simd::lanes::Lanes;
 use crate::math::simd::level::{SimdLevel, multiversion};
 use crate::records::Ray;
 
-/// Rays prepared at once in f64: one 512-bit register per number. With four, AVX-512 prepares pictures 5 to 9 % more slowly, and AVX2 takes as many
-/// instructions.
+/// Rays prepared at once in f64: one 512-bit register per number. With four, AVX-512 prepares pictures 5 to 9 % more slowly, and AVX2 takes as
+/// many instructions.
 pub(crate) const LANES: usize = 8;
 
 type Lane = [f64; LANES];
