@@ -1,4 +1,5 @@
-//! Roots in f64 with error bounds, for pairs that f32 leaves undecided. The twin `shaders/intersect/double.wgsl` uses pairs of f32 instead.
+//! Roots in f64 with error bounds, for pair batches at `exact` and for pairs that f32 leaves undecided. The twin
+//! `shaders/intersect/double.wgsl` uses pairs of f32 instead.
 //!
 //! Squares of f32 values fit into the range of f64, so no scaling is needed. The bounds are a running error analysis of the operations
 //! below with the unit roundoff U = 2⁻⁵³, doubled.
@@ -9,7 +10,8 @@ use glam::DVec3;
 
 use super::classify::{Root, Roots};
 use super::motion::Target;
-use crate::math::float::U_F64 as U;
+use super::sphere::SphereRoots;
+use crate::math::float::{U as U_F32, U_F64 as U};
 use crate::records::{Ray, Sphere};
 
 /// Offset of the centre from the origin, relative direction and sum of the radii of a pair, and the error bound of the offset beyond one
@@ -42,6 +44,9 @@ pub(crate) struct DoubleRoots {
     disc_bound: f64,
     t: [f64; 2],
     bound: [f64; 2],
+    /// If the sign of the discriminant of a pair at rest is uncertain, the roots, if any, lie within `foot ± foot_bound`.
+    foot: f64,
+    foot_bound: f64,
 }
 
 impl DoubleRoots {
@@ -57,22 +62,23 @@ impl DoubleRoots {
     #[inline(always)]
     pub(crate) fn of_offset(e: DVec3, d: DVec3, r: f64, slop: f64) -> Self {
         let (a, b, ee) = (d.dot(d), e.dot(d), e.dot(e));
-        let (length, per_a) = (a.sqrt(), 1.0 / a);
+        let per_a = 1.0 / a;
         let k = b * per_a;
         let p = e - k * d;
         let pp = p.dot(p);
         let disc = r * r - pp;
         // |δp| ≤ 11 U |e|: one rounding in e, three each in a and b, two in k, one each in k·d and the difference, with |k d| ≤ |e|.
-        let (em, pm) = (e.abs().element_sum(), p.abs().element_sum());
+        let (em, dm, pm) = (e.abs().element_sum(), d.abs().element_sum(), p.abs().element_sum());
         let dp = 24.0 * U * em + 4.0 * slop;
         let disc_bound = 2.0 * dp * pm + dp * dp + 16.0 * U * (r * r + pp) + 2.0 * slop * r;
-        let h = disc.max(0.0).sqrt();
-        let dh = if h > 0.0 { disc_bound / h } else { f64::INFINITY };
+        // The root of the discriminant times |d|.
+        let w = (a * disc).max(0.0).sqrt();
+        let dw = if w > 0.0 { a * disc_bound / w } else { f64::INFINITY };
         let constant = ee - r * r;
         // One rounding of e changes e·e by 2 U |e|². The roundings of its products and sums change it by 5 U |e|².
         let dconstant = 16.0 * U * (ee + r * r) + 4.0 * slop * (em + r + slop);
-        let q = if b < 0.0 { b - h * length } else { b + h * length };
-        let dq = (16.0 * U * em + 4.0 * slop + dh + 4.0 * U * h) * length;
+        let q = if b < 0.0 { b - w } else { b + w };
+        let dq = (16.0 * U * em + 4.0 * slop) * dm + dw + 4.0 * U * w;
         let per_q = 1.0 / q;
         let (far, near) = (q * per_a, if q == 0.0 { 0.0 } else { constant * per_q });
         let dfar = dq * per_a + 12.0 * U * far.abs();
@@ -82,7 +88,33 @@ impl DoubleRoots {
         let ordered = near <= far;
         let t = if ordered { [near, far] } else { [far, near] };
         let bound = if ordered { [dnear, dfar] } else { [dfar, dnear] };
-        Self { disc, disc_bound, t, bound }
+        // Half the longest chord of an uncertain discriminant is √(2 · disc_bound) ≤ 2⁻²² (|e| + r), the foot's own error 2⁻⁴⁹ |e|.
+        let foot_bound = 2.0 * f64::from(U_F32) * (em + r) * 4.0 * dm * per_a;
+        Self { disc, disc_bound, t, bound, foot: k, foot_bound }
+    }
+
+    /// The roots of a pair at rest in f32, without branches: with bounds, and rounded once where f64 suffices for that.
+    #[inline(always)]
+    pub(crate) fn as_sphere_roots(&self) -> SphereRoots {
+        let max = f64::from(f32::MAX);
+        // Adding 0 turns a negative zero into zero.
+        let saturated = |x: f64| x.max(-max).min(max) as f32 + 0.0;
+        // One rounding of the number, one of the sum that uses the bound, and more than half an ulp, so that two roots with disjoint
+        // intervals also differ after rounding. The bounds themselves are doubled.
+        let bound = |x: f64, bound: f64| saturated(bound + 4.0 * f64::from(U_F32) * x.abs()) + f32::MIN_POSITIVE;
+        // The sign alone, because the number may exceed f32.
+        let not_negative = if self.disc > 0.0 { 1.0 } else { 0.0 };
+        SphereRoots {
+            disc: if self.disc < 0.0 { -1.0 } else { not_negative },
+            disc_bound: if self.disc.abs() > self.disc_bound { 0.0 } else { 2.0 },
+            t_enter: saturated(self.t[0]),
+            t_exit: saturated(self.t[1]),
+            enter_bound: bound(self.t[0], self.bound[0]),
+            exit_bound: bound(self.t[1], self.bound[1]),
+            foot: saturated(self.foot),
+            foot_bound: bound(self.foot, self.foot_bound),
+            rounded: self.rounded().0,
+        }
     }
 
     /// Both roots rounded once to f32, or NaN where f64 does not suffice for that. Without branches.
