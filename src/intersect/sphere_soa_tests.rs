@@ -110,19 +110,41 @@ fn roots_of_a_batch_are_rounded_once_or_unknown() {
     assert!(all > 1000 && known * 1000 > all * 995, "{known} of {all}");
 }
 
-/// A pair near tangency, along an axis from far away, so that f64 often leaves it undecided, with the end of the ray near the foot.
+/// A pair near tangency that f64 often leaves undecided, with an end of the ray near the foot.
 fn near_tangent(n: &mut Numbers) -> (Ray, Sphere) {
     let mut upto = |count: u64| (n.word() >> 20) % count;
-    let (axis, exponent, stretch) = (upto(3) as usize, upto(40) as i32, upto(9) as i32 - 4);
-    let aside = 1.0 - (upto(7) as f32 - 3.0) * 2f32.powi(-24);
-    let along = 2f32.powi(exponent) * (1.0 + upto(1 << 23) as f32 * 2f32.powi(-23));
-    let (mut direction, mut center) = ([0.0; 3], [0.0; 3]);
-    direction[axis] = 2f32.powi(stretch);
-    (center[axis], center[(axis + 1) % 3]) = (along, aside);
-    let foot = along / direction[axis];
-    let near = f32::from_bits((foot.to_bits() as i32 + upto(81) as i32 - 40) as u32);
-    let ray = Ray::new([0.0; 3], direction);
-    (if upto(2) == 0 { ray.between(0.0, near) } else { ray.between(near, f32::INFINITY) }, Sphere::new(center, 1.0))
+    let axis = upto(3) as usize;
+    let mut unit = || upto(1 << 24) as f32 / 8_388_608.0 - 1.0;
+    let (mut direction, mut origin, mut center, mut radius) = ([0.0; 3], [0.0; 3], [0.0; 3], 1.0);
+    let [first, second, third]: [f32; 3] = std::array::from_fn(|_| unit());
+    let along = 2f32.powi(upto(40) as i32) * (1.5 + 0.5 * first);
+    let mut near = None;
+    match upto(3) {
+        // Far away along an axis.
+        0 => {
+            direction[axis] = 2f32.powi(upto(9) as i32 - 4);
+            (center[axis], center[(axis + 1) % 3]) = (along, 1.0 - (upto(7) as f32 - 3.0) * 2f32.powi(-24));
+        }
+        // The offset is not exact in f64, and the foot is at the origin.
+        1 => {
+            direction[axis] = 1.0;
+            (origin[(axis + 1) % 3], center[(axis + 1) % 3]) = (-1.0, second * 2f32.powi(-40 - upto(16) as i32));
+            near = Some(third * 2f32.powi(-22 - upto(12) as i32));
+        }
+        // Far away in any direction.
+        _ => {
+            direction = [first + 1.25, second, third];
+            origin = direction.map(|x| -along * x);
+            let (o, d) = (Vec3::from_array(origin).as_dvec3(), Vec3::from_array(direction).as_dvec3());
+            radius = (o.cross(d).length() / d.length()) as f32;
+        }
+    }
+    let (o, d) = (Vec3::from_array(origin).as_dvec3(), Vec3::from_array(direction).as_dvec3());
+    let foot = ((Vec3::from_array(center).as_dvec3() - o).dot(d) / d.dot(d)) as f32;
+    let near = near.unwrap_or_else(|| f32::from_bits((foot.to_bits() as i32 + upto(81) as i32 - 40) as u32));
+    let ray = Ray::new(origin, direction);
+    let ray = if upto(2) == 0 { ray.between(-f32::MAX, near) } else { ray.between(near, f32::INFINITY) };
+    (ray, Sphere::new(center, radius))
 }
 
 #[test]
