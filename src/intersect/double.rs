@@ -89,7 +89,7 @@ impl DoubleRoots {
         let t = if ordered { [near, far] } else { [far, near] };
         let bound = if ordered { [dnear, dfar] } else { [dfar, dnear] };
         // Half the longest chord of an uncertain discriminant is √(2 · disc_bound) ≤ 2⁻²² (|e| + r), the foot's own error 2⁻⁴⁹ |e|.
-        let foot_bound = 2.0 * f64::from(U_F32) * (em + r) * 4.0 * dm * per_a;
+        let foot_bound = 8.0 * f64::from(U_F32) * (em + r) * dm * per_a;
         Self { disc, disc_bound, t, bound, foot: k, foot_bound }
     }
 

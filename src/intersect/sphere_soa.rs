@@ -122,13 +122,18 @@ impl PairBatch {
     #[inline(always)]
     fn solve<const M: bool, const E: bool, const BOUNDED: bool>(&mut self) {
         for i in 0..BATCH_WIDTH {
-            let solved = intersect_compensated_branchless::<M>(&self.pair::<M, E>(i));
-            (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
-            if BOUNDED {
-                self.disc_bound[i] = solved.disc_bound;
-                (self.enter_bound[i], self.exit_bound[i]) = (solved.enter_bound, solved.exit_bound);
-                (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
-            }
+            self.store::<BOUNDED>(i, &intersect_compensated_branchless::<M>(&self.pair::<M, E>(i)));
+        }
+    }
+
+    #[inline(always)]
+    fn store<const BOUNDED: bool>(&mut self, i: usize, solved: &SphereRoots) {
+        (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
+        if BOUNDED {
+            self.disc_bound[i] = solved.disc_bound;
+            (self.enter_bound[i], self.exit_bound[i]) = (solved.enter_bound, solved.exit_bound);
+            (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
+            [self.rounded[0][i], self.rounded[1][i]] = solved.rounded;
         }
     }
 
@@ -163,12 +168,7 @@ impl PairBatch {
             let [ox, oy, oz, dx, dy, dz] = self.ray.each_ref().map(|column| f64::from(column[i]));
             let [x, y, z, r] = self.sphere.each_ref().map(|column| f64::from(column[i]));
             let (offset, direction) = (DVec3::new(x - ox, y - oy, z - oz), DVec3::new(dx, dy, dz));
-            let solved = DoubleRoots::of_offset(offset, direction, r, 0.0).as_sphere_roots();
-            (self.disc[i], self.enter[i], self.exit[i]) = (solved.disc, solved.t_enter, solved.t_exit);
-            self.disc_bound[i] = solved.disc_bound;
-            (self.enter_bound[i], self.exit_bound[i]) = (solved.enter_bound, solved.exit_bound);
-            (self.foot[i], self.foot_bound[i]) = (solved.foot, solved.foot_bound);
-            (self.rounded[0][i], self.rounded[1][i]) = (solved.rounded[0], solved.rounded[1]);
+            self.store::<true>(i, &DoubleRoots::of_offset(offset, direction, r, 0.0).as_sphere_roots());
         }
     }
 }
@@ -200,10 +200,7 @@ multiversion! {
 multiversion! {
     /// Intersects a batch of moving pairs with error-free corrections and bounds. The result of a pair with relative direction zero is
     /// meaningless.
-    intersect_bounded_moving, (batch: &mut PairBatch), |_lanes| {
-        batch.solve::<true, false, true>();
-        batch.rounded = [[f32::NAN; BATCH_WIDTH]; 2];
-    }
+    intersect_bounded_moving, (batch: &mut PairBatch), |_lanes| batch.solve::<true, false, true>()
 }
 
 #[cfg(test)]

@@ -56,11 +56,12 @@ fn a_child_that_any_ray_of_a_packet_enters_passes_the_interval_test() {
                 rejected += (children ^ 0xff).count_ones();
                 for child in 0..WIDTH {
                     let inside = level.enter_child(node, child, octant, &packet, &s_far, u64::MAX);
-                    let mut entering = [0; PACKET_RAYS + LIST_GROUP];
-                    let count =
-                        level.compact(&hits, child, RayList::new(&list, PACKET_RAYS), &s_far, false, &mut entering);
                     let active: Vec<u32> = ActiveRays { first: 0, mask: inside }.collect();
-                    assert_eq!(entering[..count], active, "{}", level.name());
+                    for shortened in [false, true] {
+                        let (list, mut entering) = (RayList::new(&list, PACKET_RAYS), [0; LIST_GROUP]);
+                        let count = level.compact(&hits, child, list, &s_far, shortened, &mut entering);
+                        assert_eq!(entering[..count], active, "{}", level.name());
+                    }
                 }
             }
         }

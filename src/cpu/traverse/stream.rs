@@ -297,9 +297,8 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
         let node = &self.bvh.tree.nodes[node];
         self.bvh.level.intersect_children(node, octant, self.rays, self.s_far, list, entered);
         let seen = self.shortened;
-        // Room for one group more: a group is written whole.
-        if through.len() < list.len() + 2 * LIST_GROUP {
-            through.resize(list.len() + 2 * LIST_GROUP, 0);
+        if through.len() < padded.padded.len() {
+            through.resize(padded.padded.len(), 0);
         }
         self.prefetch_children(node, entered.any);
         let mut order = node.order[octant];
@@ -390,9 +389,9 @@ impl<V: HitCollector> StreamTraversal<'_, V> {
 #[derive(Default)]
 pub(crate) struct ChildHits {
     /// Position where each ray of the list enters each AABB.
-    s_enter: Vec<[f32; WIDTH]>,
-    /// One word per eight rays of the list: one byte per ray, one bit per AABB.
-    masks: Vec<u64>,
+    s_enter: Vec<[[f32; WIDTH]; LIST_GROUP]>,
+    /// One byte per ray of the list, one bit per AABB.
+    masks: Vec<[u8; LIST_GROUP]>,
     /// Mask of the AABBs that any ray enters.
     pub(crate) any: u64,
 }
@@ -405,7 +404,7 @@ pub(crate) struct RayList<'a> {
 }
 
 /// Lists are compacted in groups of this size.
-pub(crate) const LIST_GROUP: usize = 16;
+pub(crate) const LIST_GROUP: usize = 64;
 
 impl<'a> RayList<'a> {
     /// The first `count` words of a buffer that is long enough for the padding.
@@ -416,12 +415,6 @@ impl<'a> RayList<'a> {
     pub(crate) fn rays(self) -> &'a [u32] {
         &self.padded[..self.count]
     }
-}
-
-/// Bit `bit` of each byte of a word. The product brings the bits together.
-#[inline(always)]
-fn bits_of_bytes(word: u64, bit: usize) -> u64 {
-    (word >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 multiversion! {
@@ -441,29 +434,27 @@ fn compact<L: Lanes>(
     out: &mut [u32],
 ) -> usize {
     let mut count = 0;
-    let masks = &entered.masks[..list.count.div_ceil(8)];
-    if L::COMPRESSES && !shortened {
-        for (masks, group) in masks.chunks(2).zip(list.padded.as_chunks().0) {
-            let mask = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child)) as u32;
-            let Some(to) = out.get_mut(count..).and_then(|out| out.first_chunk_mut()) else { break };
-            lanes.compress(group, mask, to);
-            count += mask.count_ones() as usize;
+    for ((list, masks), at) in list.padded.as_chunks::<LIST_GROUP>().0.iter().zip(&entered.masks).zip(&entered.s_enter)
+    {
+        let out = out[count..].first_chunk_mut::<LIST_GROUP>().expect("there is room for whole groups");
+        let (mut word, mut entering) = (lanes.bits_of_bytes(masks, child), 0);
+        if L::COMPRESSES && !shortened {
+            for list in list.as_chunks::<16>().0 {
+                let to = out[entering..].first_chunk_mut().expect("there is room for whole groups");
+                lanes.compress(list, word as u32 & 0xffff, to);
+                entering += (word as u16).count_ones() as usize;
+                word >>= 16;
+            }
+        } else {
+            // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
+            while word != 0 {
+                let i = word.trailing_zeros() as usize;
+                word &= word - 1;
+                out[entering % LIST_GROUP] = list[i];
+                entering += usize::from(at[i][child % WIDTH] <= s_far[list[i] as usize]);
+            }
         }
-        return count;
-    }
-    let list = list.rays();
-    let out = &mut out[..list.len()];
-    // One iteration per ray that enters, none for the others, and no branch that depends on a ray.
-    for ((masks, list), at) in masks.chunks(8).zip(list.chunks(64)).zip(entered.s_enter.chunks(64)) {
-        let at = &at[..list.len()];
-        let mut word = masks.iter().rev().fold(0, |word, &mask| word << 8 | bits_of_bytes(mask, child));
-        while word != 0 {
-            let i = word.trailing_zeros() as usize;
-            word &= word - 1;
-            let ray = list[i];
-            out[count] = ray;
-            count += usize::from(at[i][child % WIDTH] <= s_far[ray as usize]);
-        }
+        count += entering;
     }
     count
 }
@@ -484,21 +475,21 @@ fn intersect_children<L: Lanes>(
     entered: &mut ChildHits,
 ) {
     let lanes = lanes.narrow();
-    if entered.s_enter.len() < list.len() {
-        entered.s_enter.resize(list.len(), [0.0; WIDTH]);
-        entered.masks.resize(list.len().div_ceil(8), 0);
+    let groups = list.len().div_ceil(LIST_GROUP);
+    if entered.s_enter.len() < groups {
+        entered.s_enter.resize(groups, [[0.0; WIDTH]; LIST_GROUP]);
+        entered.masks.resize(groups, [0; LIST_GROUP]);
     }
     // Loaded once: the compiler does not see that the positions are written elsewhere.
     let (faces, mut any) = (faces(lanes, node, octant), 0);
-    for ((list, at), masks) in list.chunks(8).zip(entered.s_enter.chunks_mut(8)).zip(&mut entered.masks) {
-        let mut eight = 0;
-        for (i, (&number, at)) in list.iter().zip(at).enumerate() {
+    for ((list, at), masks) in list.chunks(LIST_GROUP).zip(&mut entered.s_enter).zip(&mut entered.masks) {
+        *masks = [0; LIST_GROUP];
+        for ((&number, at), byte) in list.iter().zip(at).zip(masks) {
             let (ray, far) = (&rays[number as usize], s_far[number as usize]);
             let mask = enter_boxes(lanes, &faces, ray, far, at);
-            eight |= mask << (8 * i);
+            *byte = mask as u8;
             any |= mask;
         }
-        *masks = eight;
     }
     entered.any = any;
 }

@@ -76,6 +76,15 @@ pub(crate) trait Lanes: Copy {
     fn transpose(self, rows: [&[f32; 8]; 8]) -> [[f32; 8]; 8] {
         std::array::from_fn(|j| std::array::from_fn(|i| rows[i][j]))
     }
+    /// Bit `bit` of each of 64 bytes.
+    #[inline(always)]
+    fn bits_of_bytes(self, bytes: &[u8; 64], bit: usize) -> u64 {
+        // The product brings the bits of eight bytes together.
+        let bits = |word: &[u8; 8]| {
+            (u64::from_le_bytes(*word) >> bit & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
+        };
+        bytes.as_chunks().0.iter().rev().fold(0, |all, word| all << 8 | bits(word))
+    }
     /// Whether [`compress`](Self::compress) is one instruction.
     const COMPRESSES: bool = false;
     /// Compacts sixteen words: writes those whose bit in `mask` is set to the front of `to`, in order. The words behind them are arbitrary.

@@ -32,6 +32,11 @@ lanes! {
     mul_add |a, b, c| _mm512_fmadd_ps(a, b, c);
     mul_sub |a, b, c| _mm512_fmsub_ps(a, b, c);
     le_mask |a, b| _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b).into();
+    #[inline(always)]
+    fn bits_of_bytes(self, bytes: &[u8; 64], bit: usize) -> u64 {
+        // SAFETY: the array is as long as the vector, and any alignment is allowed. `self` proves that the processor supports the instructions.
+        unsafe { _mm512_test_epi8_mask(_mm512_loadu_epi8(bytes.as_ptr().cast()), _mm512_set1_epi8((1_u8 << bit) as i8)) }
+    }
     const COMPRESSES: bool = true;
     #[inline(always)]
     fn compress(self, words: &[u32; 16], mask: u32, to: &mut [u32; 16]) {
@@ -50,6 +55,19 @@ lanes! {
     mul_add |a, b, c| _mm256_fmadd_ps(a, b, c);
     mul_sub |a, b, c| _mm256_fmsub_ps(a, b, c);
     le_mask |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) as u64;
+    #[inline(always)]
+    fn bits_of_bytes(self, bytes: &[u8; 64], bit: usize) -> u64 {
+        let bits = |half: &[u8; 32]| {
+            // SAFETY: the array is as long as the vector, and any alignment is allowed. `self` proves that the processor supports the
+            // instructions.
+            unsafe {
+                let bytes = _mm256_loadu_si256(half.as_ptr().cast());
+                _mm256_movemask_epi8(_mm256_sll_epi16(bytes, _mm_cvtsi32_si128(7 - bit as i32))) as u32
+            }
+        };
+        let [low, high] = bytes.as_chunks().0 else { return 0 };
+        u64::from(bits(high)) << 32 | u64::from(bits(low))
+    }
     transpose!(_mm256_unpacklo_ps, _mm256_unpackhi_ps, |_lanes, row, later| {
         // SAFETY: a processor that supports these lanes also supports those of half the width.
         let half = unsafe { Sse2::new() };
