@@ -125,7 +125,7 @@ impl CpuBvh {
     pub(crate) fn new(spheres: &[Sphere], level: SimdLevel, cancel: &CancelToken) -> Result<Self> {
         let frame = CpuFrame::of(spheres);
         let item = |(id, sphere)| build_item(&frame, id, sphere);
-        let mut items = try_collect_parallel(spheres.par_iter().enumerate().map(item))?;
+        let mut items = try_collect_parallel(spheres.par_iter().enumerate().with_min_len(32 * MIN_PARALLEL).map(item))?;
         Ok(Self::of_tree(Bvh8::new(&mut items, cancel)?, frame, level))
     }
 

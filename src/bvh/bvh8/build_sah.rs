@@ -28,7 +28,7 @@ const MIN_PART_SPHERES: usize = 16;
 const MEDIAN_DEPTH: usize = 48;
 
 /// Above this number of spheres, the two sides of a split are built in parallel.
-const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
+pub(super) const PARALLEL_BUILD_SPHERES: usize = 1 << 13;
 
 /// Minimum number of spheres for which one split runs in parallel, in parts of [`PART_SPHERES`].
 const PARALLEL_SPLIT_SPHERES: usize = 1 << 15;

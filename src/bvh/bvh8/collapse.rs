@@ -9,7 +9,8 @@ use bytemuck::Zeroable;
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, ChildRef, Leaf8, WIDTH};
+use super::build_sah::PARALLEL_BUILD_SPHERES;
+use super::node::{Bounds, BuildItem, Bvh8, Bvh8Node, Child, ChildRef, Leaf8, MIN_PARALLEL, WIDTH};
 use crate::error::Result;
 use crate::records::NO_SPHERE;
 use crate::runtime::cancel::CancelToken;
@@ -202,7 +203,9 @@ pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], c
         cancel.check()?;
         WideBuilder::of(&inner, *subtree, PART_DEPTH, usize::MAX)
     };
-    let parts: Vec<_> = below.par_iter().map(part).collect::<Result<_>>()?;
+    // Waking other threads takes longer than a small tree.
+    let least = if items.len() < PARALLEL_BUILD_SPHERES { usize::MAX } else { 1 };
+    let parts: Vec<_> = below.par_iter().with_min_len(least).map(part).collect::<Result<_>>()?;
     let depth = parts.iter().fold(top.depth, |depth, part| depth.max(part.depth));
     let (mut nodes, ranges): (Vec<_>, Vec<_>) =
         iter::once(top).chain(parts).map(|part| (part.nodes, part.leaves)).unzip();
@@ -226,7 +229,7 @@ pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], c
         node.order_children();
         node
     };
-    let all = try_collect_parallel((0..node_count).into_par_iter().map(node))?;
+    let all = try_collect_parallel((0..node_count).into_par_iter().with_min_len(MIN_PARALLEL).map(node))?;
     drop(nodes);
     let leaf = |i| {
         let (part, place) = locate(&leaf_starts, i);
@@ -234,7 +237,7 @@ pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], c
         Leaf8::new(&items[first as usize..][..count as usize])
     };
     let (mut leaves, mut ids) = (try_with_capacity(leaf_count)?, try_with_capacity(leaf_count)?);
-    (0..leaf_count).into_par_iter().map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
+    (0..leaf_count).into_par_iter().with_min_len(8 * MIN_PARALLEL).map(leaf).unzip_into_vecs(&mut leaves, &mut ids);
     Ok(Bvh8 { nodes: all, leaves, ids, depth })
 }
 

@@ -77,29 +77,34 @@ impl Set {
     /// Best split by the surface area heuristic: the axis, and the number of items on the left side.
     fn best_split(&self, from: usize, to: usize) -> (usize, usize) {
         let count = to - from;
-        let leaves = count.div_ceil(WIDTH);
-        let mut best = (f32::INFINITY, (0, WIDTH));
-        for (axis, order) in self.order.iter().enumerate() {
-            let numbers = &order[from..to];
-            let mut right_costs = [0.0; SET_SPHERES];
-            let mut right = Bounds::EMPTY;
-            for i in (1..count).rev() {
-                right = right.join(self.bounds[numbers[i] as usize]);
-                right_costs[i] = right.area() * (count - i).div_ceil(WIDTH) as f32;
+        let leaves_of = |i: usize| (i.div_ceil(WIDTH), (count - i).div_ceil(WIDTH));
+        let keeps_leaves = |i: usize| leaves_of(i).0 + leaves_of(i).1 == count.div_ceil(WIDTH);
+        // All axes at once, because each sweep waits for its own bounds.
+        let (mut lefts, mut rights) = ([Bounds::EMPTY; 3], [Bounds::EMPTY; 3]);
+        let mut right_costs = [[0.0; 3]; SET_SPHERES];
+        for i in (1..count).rev() {
+            for (right, order) in rights.iter_mut().zip(&self.order) {
+                *right = right.join(self.bounds[order[from + i] as usize]);
             }
-            let mut left = Bounds::EMPTY;
-            for i in 1..count {
-                left = left.join(self.bounds[numbers[i - 1] as usize]);
-                let (left_leaves, right_leaves) = (i.div_ceil(WIDTH), (count - i).div_ceil(WIDTH));
-                if left_leaves + right_leaves > leaves {
-                    continue;
-                }
-                let cost = left.area() * left_leaves as f32 + right_costs[i];
-                if cost < best.0 {
-                    best = (cost, (axis, i));
+            if keeps_leaves(i) {
+                right_costs[i] = rights.map(|right| right.area() * leaves_of(i).1 as f32);
+            }
+        }
+        let mut best = [(f32::INFINITY, WIDTH); 3];
+        for i in 1..count {
+            for (left, order) in lefts.iter_mut().zip(&self.order) {
+                *left = left.join(self.bounds[order[from + i - 1] as usize]);
+            }
+            if keeps_leaves(i) {
+                for axis in 0..3 {
+                    let cost = lefts[axis].area() * leaves_of(i).0 as f32 + right_costs[i][axis];
+                    if cost < best[axis].0 {
+                        best[axis] = (cost, i);
+                    }
                 }
             }
         }
-        best.1
+        let axis = (1..3).fold(0, |least, axis| if best[axis].0 < best[least].0 { axis } else { least });
+        (axis, best[axis].1)
     }
 }
