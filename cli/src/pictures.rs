@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use umbracast::shadow::{Picture, System};
+use umbracast::shadow::Picture;
 
 /// Differences between two pictures.
 #[derive(Debug, Default, Serialize)]
@@ -14,7 +14,7 @@ pub(crate) struct Difference {
     ids: u64,
     /// Those of them that are not near an edge.
     ids_inside: u64,
-    /// Largest difference of the visible fraction away from edges, and its pixel.
+    /// Largest difference of the visible fraction away from edges, those of shadows too, and its pixel.
     fraction: f64,
     fraction_at: Option<[u32; 2]>,
     /// Pixels away from edges whose visible fraction differs by more than is allowed.
@@ -33,16 +33,18 @@ const FRACTION: f64 = 1e-3;
 /// Additional allowance: the change of the visible fraction over this part of a pixel. Directions in f32 are accurate to that part, and on
 /// a moonlet of few pixels the whole terminator is within one pixel.
 const SHIFT_PX: f64 = 1e-3;
+/// Change of the visible fraction per pixel from which the edge of a shadow may be narrower than a pixel, so that the fraction may change by
+/// any amount over a thousandth of it. The limit of [`COLORS`] covers these pixels.
+const SHADOW_EDGE: f64 = 0.5;
 /// Allowed relative difference of `t` away from edges.
 const T: f64 = 1e-5;
 /// Fraction of the pixels whose colour may differ by more than one step: some edges fall on another sample.
 const COLORS: f64 = 1e-3;
 
 impl Difference {
-    pub(crate) fn between(system: &System, found: &Picture, expected: &Picture) -> Self {
+    pub(crate) fn between(balls: usize, found: &Picture, expected: &Picture) -> Self {
         let [width, height] = expected.size;
         let mut d = Self { pixels: u64::from(width) * u64::from(height), ..Self::default() };
-        let light = system.ball_count() as u32;
         let channels = expected.channel_count();
         let (ours, theirs) = (found.srgb8(), expected.srgb8());
         for (at, (a, b)) in ours.chunks(channels).zip(theirs.chunks(channels)).enumerate() {
@@ -56,14 +58,16 @@ impl Difference {
                 d.ids_inside += u64::from(!edge);
                 continue;
             }
-            if edge || expected.id[at] > light {
+            if edge || expected.id[at] > balls as u32 {
                 continue;
             }
             let apart = (f64::from(found.fraction[at]) - f64::from(expected.fraction[at])).abs();
-            if apart.is_nan() || apart > d.fraction {
+            let slope = slope(expected, x, y);
+            if apart.is_nan() || (slope < SHADOW_EDGE && apart > d.fraction) {
                 (d.fraction, d.fraction_at) = (apart, Some([x, y]));
             }
-            d.fractions_beyond += u64::from(apart.is_nan() || apart > FRACTION + SHIFT_PX * slope(expected, x, y));
+            let beyond = slope < SHADOW_EDGE && apart > FRACTION + SHIFT_PX * slope;
+            d.fractions_beyond += u64::from(apart.is_nan() || beyond);
             let apart = (f64::from(found.t[at]) / f64::from(expected.t[at]) - 1.0).abs();
             if apart.is_nan() || apart > d.t {
                 (d.t, d.t_at) = (apart, Some([x, y]));
@@ -123,5 +127,28 @@ impl fmt::Display for Difference {
              fractions by at most {:.1e}, distances by at most {:.1e} (relative)",
             self.colors, self.pixels, self.color_steps, self.ids, self.fraction, self.t
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_may_differ_at_the_edge_of_a_shadow_only() {
+        let picture = |fraction: &[f32]| {
+            let count = fraction.len();
+            let (colors, t, ids) = (vec![[0.5; 3]; count], vec![1.0; count], vec![0; count]);
+            Picture::from_arrays([count as u32, 1], colors, Vec::new(), t, ids, fraction.to_vec()).unwrap()
+        };
+        let judged = |found: &[f32], expected: &[f32]| Difference::between(1, &picture(found), &picture(expected));
+        let (sharp, soft) = ([1.0, 1.0, 0.0, 0.0], [1.0, 0.75, 0.5, 0.25]);
+        let edge = judged(&[1.0, 0.0, 0.0, 0.0], &sharp);
+        assert_eq!((edge.broken(), edge.fraction), (None, 0.0));
+        for (found, expected) in
+            [([0.0, 1.0, 0.0, 0.0], sharp), ([1.0, 0.752, 0.5, 0.25], soft), ([f32::NAN; 4], sharp)]
+        {
+            assert!(judged(&found, &expected).broken().unwrap().contains("visible fractions differ"), "{found:?}");
+        }
     }
 }

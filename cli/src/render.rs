@@ -241,7 +241,7 @@ impl RenderArgs {
         }
         let on_cpu = device.is_cpu() || picture.cpu_fallback.is_some();
         let difference = match open_reference(self.compare, on_cpu)? {
-            Some(cpu) => Some(Difference::between(system, &picture, &draw(&cpu, system, quiet)?)),
+            Some(cpu) => Some(Difference::between(system.ball_count(), &picture, &draw(&cpu, system, quiet)?)),
             None => None,
         };
         let broken = difference.as_ref().and_then(Difference::broken);
