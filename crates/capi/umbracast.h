@@ -3,7 +3,8 @@
  * A ray is the set of points origin + t * direction for t in [t_min, t_max]; the direction has any length except zero. The index of a sphere
  * in the list is its id. Spheres are solid: a ray that starts inside one hits it at t_min. Answers are exact: hit or miss is always right, and
  * t is the true root rounded once. Functions report an error by -1 or NULL, and umbracast_error() says what it was. A scene may be used by
- * several threads at once, except while umbracast_update or umbracast_free runs. */
+ * several threads at once, except while umbracast_update or umbracast_free runs. A process that was forked after the first scene lacks the
+ * threads of its parent: make scenes, update them and cast batches only in the process that made the first scene. */
 #ifndef UMBRACAST_H
 #define UMBRACAST_H
 
@@ -40,8 +41,9 @@ void umbracast_free(UmbracastScene *scene);
 int umbracast_update(UmbracastScene *scene, const UmbracastSphere *spheres, size_t count);
 
 /* The closest hit of one ray, computed on the calling thread without memory, locks or a clock; the first call for a scene on a GPU builds a
- * tree on the CPU. 1 for a hit, 0 for a miss, -1 on error. from_id: the sphere on whose surface the ray starts, which it does not hit where
- * it starts; or UMBRACAST_NO_SPHERE. Such a ray has a t_min of at least 0 and an origin near that surface. hit may be NULL. */
+ * tree on the CPU. 1 for a hit, 0 for a miss, -1 on error. from_id: the sphere on whose surface the ray starts, or UMBRACAST_NO_SPHERE. A ray
+ * that leaves or touches that sphere does not hit it; one that goes into it starts inside, and hits it at t_min. Such a ray has a t_min of at
+ * least 0 and an origin near that surface. hit may be NULL. */
 int umbracast_hit(const UmbracastScene *scene, const UmbracastRay *ray, uint32_t from_id, UmbracastHit *hit);
 
 /* Whether one ray hits any sphere: 1, 0, or -1 on error. As umbracast_hit. */
