@@ -48,7 +48,7 @@ impl Place {
         let parts: Vec<&str> = parts.iter().map(|part| part.trim()).collect();
         let (latitude, longitude, height) = match parts[..] {
             [latitude, longitude] => (latitude, longitude, "0"),
-            [latitude, longitude, height] => (latitude, longitude, height.trim_end_matches('m').trim_end()),
+            [latitude, longitude, height] => (latitude, longitude, height),
             _ => {
                 let expected = "expected LAT,LON or LAT,LON,HEIGHT, such as 36.8,-4.3 or 36.8,-4.3,900";
                 return Err(Error::InvalidArgument(format!("place '{shown}': {expected}")));
@@ -62,7 +62,11 @@ impl Place {
                 .ok_or_else(|| bad(latitude, "a latitude, such as -33.87 or 33.87 S"))?,
             parse_degrees(longitude, ['E', 'W'])
                 .ok_or_else(|| bad(longitude, "a longitude, such as -96.8 or 96.8 W"))?,
-            height.parse().map_err(|_| bad(height, "a number of metres"))?,
+            height
+                .strip_suffix('m')
+                .map_or(height, str::trim_end)
+                .parse()
+                .map_err(|_| bad(height, "a number of metres"))?,
         );
         place.map_err(|error| Error::InvalidArgument(format!("place '{shown}': {error}")))
     }
