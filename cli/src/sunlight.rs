@@ -13,7 +13,7 @@ use umbracast_files::{
     AnswerRow, Column, FileWriter, KeptColumns, Number, PreparedFile, StreamFormat, TrajectoryFile, check_output,
     check_target, is_standard_stream, read_spk_trajectories, read_trajectories,
 };
-use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time, Trajectory};
+use umbracast_sky::{DeltaT, Frame, ShadowInterval, Sunlight, Time};
 
 use super::args::{DeviceArgs, KeepArgs, SummaryArgs, TableArgs};
 use super::progress::ProgressDisplay;
@@ -269,13 +269,13 @@ pub(crate) fn run(args: &SunlightArgs) -> Result<()> {
 /// Seconds of UTC since 1970 below which times are probably counted from elsewhere: a Julian date is in this January, too.
 const JANUARY_S: f64 = 31.0 * 86_400.0;
 
-/// The first and the last instant of all states.
+/// The first and the last instant of the rows.
 fn time_span(file: &TrajectoryFile) -> [Time; 2] {
-    let ends = |one: &Trajectory| Some([one.states().first()?.time, one.states().last()?.time]);
+    let times = file.rows.iter().map(|&[one, state]| file.trajectories[one as usize].states()[state as usize].time);
     let wider = |[first, last]: [Time; 2], [begins, ends]: [Time; 2]| {
         [if begins < first { begins } else { first }, if ends > last { ends } else { last }]
     };
-    file.trajectories.iter().filter_map(ends).reduce(wider).unwrap_or_default()
+    times.map(|time| [time; 2]).reduce(wider).unwrap_or_default()
 }
 
 /// Writes the intervals. The file is not named yet.
@@ -364,9 +364,9 @@ pub(crate) struct SunlightSummary<'a> {
     /// Objects of a table, or segments of a message.
     objects: usize,
     states: usize,
-    /// The first instant of all states, in UTC.
+    /// The instant of the first state, in UTC.
     first_time: String,
-    /// The last instant of all states, in UTC.
+    /// The instant of the last state, in UTC.
     last_time: String,
     /// States by kind of shadow.
     lit: u64,

@@ -301,6 +301,8 @@ fn a_useable_span_limits_rows_and_events() {
     assert_eq!(rows, all[first..=last]);
     // Times are in UTC.
     assert!(rows[0][0].ends_with(":23.000000Z"), "{rows:?}");
+    let span = format!("from {}Z to {}Z", &rows[0][0][..19], &rows[last - first][0][..19]);
+    assert!(done.errors.contains(&span), "{span}: {}", done.errors);
     let found = columns(&folder.text("part_events.csv"), &["begins", "ends", "kind", "begins_earlier", "ends_later"]);
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(found[0], whole[umbra - 1]);
