@@ -1,5 +1,7 @@
 //! `umbracast map`, run as users run it.
 
+use std::iter;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use umbracast_testing::folder::{Folder, npy_array};
@@ -63,12 +65,14 @@ fn kml_has_the_lines_of_geojson() {
         let mut expected = String::new();
         for feature in collection["features"].as_array().unwrap() {
             let coordinates = &feature["geometry"]["coordinates"];
+            let times = &feature["properties"]["times"];
             let lines = match feature["geometry"]["type"].as_str().unwrap() {
-                "LineString" => vec![coordinates],
-                "MultiLineString" => coordinates.as_array().unwrap().iter().collect(),
+                "LineString" => vec![(coordinates, times)],
+                "MultiLineString" => iter::zip(coordinates.as_array().unwrap(), times.as_array().unwrap()).collect(),
                 _ => vec![],
             };
-            for line in lines {
+            for (line, times) in lines {
+                assert_eq!(times.as_array().unwrap().len(), line.as_array().unwrap().len(), "{date}");
                 let points = line.as_array().unwrap().iter().map(|point| format!("{},{}\n", point[0], point[1]));
                 expected += &format!("<coordinates>\n{}</coordinates></LineString>\n", points.collect::<String>());
             }
@@ -137,9 +141,10 @@ fn coordinates_and_instants_of_geojson_agree() {
                     points.push((name, own, coordinates));
                     continue;
                 }
-                "LineString" => vec![list(&coordinates)],
-                _ => list(&coordinates).iter().map(list).collect(),
+                "LineString" => vec![(list(&coordinates), list(&own["times"]))],
+                _ => iter::zip(&list(&coordinates), &list(&own["times"])).map(|(a, b)| (list(a), list(b))).collect(),
             };
+            let (parts, times): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
             for part in &parts {
                 let longitudes: Vec<f64> = part.iter().map(|point| point[0].as_f64().unwrap()).collect();
                 assert!(longitudes.iter().all(|x| x.abs() <= 180.0), "{date}");
@@ -147,7 +152,7 @@ fn coordinates_and_instants_of_geojson_agree() {
             }
             let cuts =
                 parts.windows(2).filter(|pair| pair[0].last().unwrap()[0].as_f64().unwrap().abs() == 180.0).count();
-            lines.push((name, list(&own["times"]), parts.concat(), cuts));
+            lines.push((name, times.concat(), parts.concat(), cuts));
         }
         assert_eq!(lines.iter().any(|line| line.0 == "centre line" && line.3 == 1), is_cut, "{date}");
         for (name, times, coordinates, cuts) in &lines {

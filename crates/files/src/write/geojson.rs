@@ -36,12 +36,12 @@ pub fn path_geojson(
 ) -> String {
     let clock = |time: Time| eclipse.moment(time).to_string();
     let line = |PathLine { name, parts }: &PathLine| {
-        let times: Vec<String> = parts.iter().flatten().map(|point| clock(point.1)).collect();
+        let times: Vec<Vec<_>> = parts.iter().map(|line| line.iter().map(|point| clock(point.1)).collect()).collect();
         let mut coordinates = parts.iter().map(|line| line.iter().map(|point| rounded(point.0)));
-        let geometry = match parts.len() {
-            0 => return None,
-            1 => Geometry::new_line_string(coordinates.next().into_iter().flatten()),
-            _ => Geometry::new_multi_line_string(coordinates),
+        let (geometry, times) = match &times[..] {
+            [] => return None,
+            [times] => (Geometry::new_line_string(coordinates.next().into_iter().flatten()), json!(times)),
+            _ => (Geometry::new_multi_line_string(coordinates), json!(times)),
         };
         Some(feature(geometry, json!({ "name": name, "times": times })))
     };
