@@ -63,11 +63,12 @@ impl Difference {
             }
             let apart = (f64::from(found.fraction[at]) - f64::from(expected.fraction[at])).abs();
             let slope = slope(expected, x, y);
-            if apart.is_nan() || (slope < SHADOW_EDGE && apart > d.fraction) {
-                (d.fraction, d.fraction_at) = (apart, Some([x, y]));
+            if apart.is_nan() || slope < SHADOW_EDGE {
+                if apart.is_nan() || apart > d.fraction {
+                    (d.fraction, d.fraction_at) = (apart, Some([x, y]));
+                }
+                d.fractions_beyond += u64::from(apart.is_nan() || apart > FRACTION + SHIFT_PX * slope);
             }
-            let beyond = slope < SHADOW_EDGE && apart > FRACTION + SHIFT_PX * slope;
-            d.fractions_beyond += u64::from(apart.is_nan() || beyond);
             let apart = (f64::from(found.t[at]) / f64::from(expected.t[at]) - 1.0).abs();
             if apart.is_nan() || apart > d.t {
                 (d.t, d.t_at) = (apart, Some([x, y]));

@@ -114,6 +114,7 @@ fn roots_of_a_batch_are_rounded_once_or_unknown() {
 fn near_tangent(n: &mut Numbers) -> (Ray, Sphere) {
     let mut upto = |count: u64| (n.word() >> 20) % count;
     let axis = upto(3) as usize;
+    let double = |v: [f32; 3]| Vec3::from_array(v).as_dvec3();
     let mut unit = || upto(1 << 24) as f32 / 8_388_608.0 - 1.0;
     let (mut direction, mut origin, mut center, mut radius) = ([0.0; 3], [0.0; 3], [0.0; 3], 1.0);
     let [first, second, third]: [f32; 3] = std::array::from_fn(|_| unit());
@@ -135,12 +136,12 @@ fn near_tangent(n: &mut Numbers) -> (Ray, Sphere) {
         _ => {
             direction = [first + 1.25, second, third];
             origin = direction.map(|x| -along * x);
-            let (o, d) = (Vec3::from_array(origin).as_dvec3(), Vec3::from_array(direction).as_dvec3());
+            let (o, d) = (double(origin), double(direction));
             radius = (o.cross(d).length() / d.length()) as f32;
         }
     }
-    let (o, d) = (Vec3::from_array(origin).as_dvec3(), Vec3::from_array(direction).as_dvec3());
-    let foot = ((Vec3::from_array(center).as_dvec3() - o).dot(d) / d.dot(d)) as f32;
+    let d = double(direction);
+    let foot = ((double(center) - double(origin)).dot(d) / d.dot(d)) as f32;
     let near = near.unwrap_or_else(|| f32::from_bits((foot.to_bits() as i32 + upto(81) as i32 - 40) as u32));
     let ray = Ray::new(origin, direction);
     let ray = if upto(2) == 0 { ray.between(-f32::MAX, near) } else { ray.between(near, f32::INFINITY) };

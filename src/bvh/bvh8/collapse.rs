@@ -204,7 +204,7 @@ pub(super) fn collapse(root: &Subtree, inner: Vec<Inner>, items: &[BuildItem], c
         WideBuilder::of(&inner, *subtree, PART_DEPTH, usize::MAX)
     };
     // Waking other threads takes longer than a small tree.
-    let least = if items.len() < PARALLEL_BUILD_SPHERES { usize::MAX } else { 1 };
+    let least = if items.len() > PARALLEL_BUILD_SPHERES { 1 } else { usize::MAX };
     let parts: Vec<_> = below.par_iter().with_min_len(least).map(part).collect::<Result<_>>()?;
     let depth = parts.iter().fold(top.depth, |depth, part| depth.max(part.depth));
     let (mut nodes, ranges): (Vec<_>, Vec<_>) =

@@ -77,8 +77,8 @@ impl Set {
     /// Best split by the surface area heuristic: the axis, and the number of items on the left side.
     fn best_split(&self, from: usize, to: usize) -> (usize, usize) {
         let count = to - from;
-        let leaves_of = |i: usize| (i.div_ceil(WIDTH), (count - i).div_ceil(WIDTH));
-        let keeps_leaves = |i: usize| leaves_of(i).0 + leaves_of(i).1 == count.div_ceil(WIDTH);
+        let leaves = |items: usize| items.div_ceil(WIDTH);
+        let keeps_leaves = |i: usize| leaves(i) + leaves(count - i) == leaves(count);
         // All axes at once, because each sweep waits for its own bounds.
         let (mut lefts, mut rights) = ([Bounds::EMPTY; 3], [Bounds::EMPTY; 3]);
         let mut right_costs = [[0.0; 3]; SET_SPHERES];
@@ -87,7 +87,7 @@ impl Set {
                 *right = right.join(self.bounds[order[from + i] as usize]);
             }
             if keeps_leaves(i) {
-                right_costs[i] = rights.map(|right| right.area() * leaves_of(i).1 as f32);
+                right_costs[i] = rights.map(|right| right.area() * leaves(count - i) as f32);
             }
         }
         let mut best = [(f32::INFINITY, WIDTH); 3];
@@ -97,7 +97,7 @@ impl Set {
             }
             if keeps_leaves(i) {
                 for axis in 0..3 {
-                    let cost = lefts[axis].area() * leaves_of(i).0 as f32 + right_costs[i][axis];
+                    let cost = lefts[axis].area() * leaves(i) as f32 + right_costs[i][axis];
                     if cost < best[axis].0 {
                         best[axis] = (cost, i);
                     }

@@ -65,8 +65,7 @@ lanes! {
                 _mm256_movemask_epi8(_mm256_sll_epi16(bytes, _mm_cvtsi32_si128(7 - bit as i32))) as u32
             }
         };
-        let [low, high] = bytes.as_chunks().0 else { return 0 };
-        u64::from(bits(high)) << 32 | u64::from(bits(low))
+        bytes.as_chunks().0.iter().rev().fold(0, |all, half| all << 32 | u64::from(bits(half)))
     }
     transpose!(_mm256_unpacklo_ps, _mm256_unpackhi_ps, |_lanes, row, later| {
         // SAFETY: a processor that supports these lanes also supports those of half the width.
