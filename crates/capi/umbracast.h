@@ -4,7 +4,7 @@
  * in the list is its id. Spheres are solid: a ray that starts inside one hits it at t_min. Answers are exact: hit or miss is always right, and
  * t is the true root rounded once. Functions report an error by -1 or NULL, and umbracast_error() says what it was. A scene may be used by
  * several threads at once, except while umbracast_update or umbracast_free runs. A process that was forked after the first scene lacks the
- * threads of its parent: make scenes, update them and cast batches only in the process that made the first scene. */
+ * threads of its parent: there, making a scene, an update and a batch report an error. */
 #ifndef UMBRACAST_H
 #define UMBRACAST_H
 

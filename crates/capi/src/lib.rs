@@ -3,11 +3,26 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::slice;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use umbracast::{Device, DeviceOptions, Hit, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere};
+use umbracast::{Device, DeviceOptions, Error, Hit, Query, Ray, Rays, Result, Scene, SceneOptions, Sphere};
 
 thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// Fails in a process that was forked from one that had made a scene: a batch would wait for threads that do not exist.
+fn check_process() -> Result<()> {
+    /// Id of the process that owns the threads; 0 before the first scene.
+    static OWNER: AtomicU32 = AtomicU32::new(0);
+    let me = std::process::id();
+    match OWNER.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed) {
+        Err(owner) if owner != me => Err(Error::InvalidArgument(
+            "this process was forked from one that had made a scene, and lacks its threads: make the first scene after the fork"
+                .into(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Keeps an error for `umbracast_error`, and returns `failed` instead.
@@ -68,11 +83,12 @@ pub unsafe extern "C" fn umbracast_scene(
     let spheres = unsafe { records(spheres, count) };
     // SAFETY: as above.
     let device = (!device.is_null()).then(|| unsafe { CStr::from_ptr(device) }.to_string_lossy());
-    let open = || Device::open(&DeviceOptions::new(device.as_deref().unwrap_or("cpu")));
-    reported(
-        open().and_then(|device| device.scene(spheres, &SceneOptions::default())).map(|scene| Some(Box::new(scene))),
-        None,
-    )
+    let made = || {
+        check_process()?;
+        let device = Device::open(&DeviceOptions::new(device.as_deref().unwrap_or("cpu")))?;
+        Ok(Some(Box::new(device.scene(spheres, &SceneOptions::default())?)))
+    };
+    reported(made(), None)
 }
 
 /// See `umbracast.h`.
@@ -88,7 +104,8 @@ pub extern "C" fn umbracast_free(scene: Option<Box<Scene>>) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn umbracast_update(scene: &mut Scene, spheres: *const Sphere, count: usize) -> c_int {
     // SAFETY: the caller promises it.
-    reported(scene.update(unsafe { records(spheres, count) }).map(|_| 0), -1)
+    let spheres = unsafe { records(spheres, count) };
+    reported(check_process().and_then(|()| scene.update(spheres)).map(|_| 0), -1)
 }
 
 /// See `umbracast.h`.
@@ -126,7 +143,7 @@ pub unsafe extern "C" fn umbracast_closest(scene: &Scene, rays: *const Ray, coun
     }
     // SAFETY: the caller promises it. Every bit pattern is a hit.
     let (rays, hits) = unsafe { (records(rays, count), slice::from_raw_parts_mut(hits, count)) };
-    reported(scene.closest_into(rays, hits, &QUERY).map(|_| 0), -1)
+    reported(check_process().and_then(|()| scene.closest_into(rays, hits, &QUERY)).map(|_| 0), -1)
 }
 
 /// See `umbracast.h`.
@@ -136,7 +153,8 @@ pub unsafe extern "C" fn umbracast_closest(scene: &Scene, rays: *const Ray, coun
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn umbracast_occluded(scene: &Scene, rays: *const Ray, count: usize, occluded: *mut u8) -> c_int {
     // SAFETY: the caller promises it.
-    let found = scene.occluded(unsafe { records(rays, count) }, &QUERY).map(|bits| {
+    let rays = unsafe { records(rays, count) };
+    let found = check_process().and_then(|()| scene.occluded(rays, &QUERY)).map(|bits| {
         for (i, bit) in bits.iter().enumerate() {
             // SAFETY: as above; there are `count` bits.
             unsafe { occluded.add(i).write(bit.into()) };

@@ -2,11 +2,14 @@
  *
  * cargo build --release -p umbracast-capi
  * cc -O2 -I crates/capi crates/capi/tests/beam.c -L target/release -lumbracast_c -Wl,-rpath,target/release -lm -o beam */
+#define _POSIX_C_SOURCE 200809L
 #include "umbracast.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define CHECK(holds) \
   do { \
@@ -84,6 +87,20 @@ int main(void) {
   CHECK(umbracast_scene(balls, 1000, NULL) == NULL);
   CHECK(umbracast_scene(balls, 3, "no such device") == NULL && strstr(umbracast_error(), "no such device"));
   CHECK(umbracast_hit(scene, &rays[0], UMBRACAST_NO_SPHERE, &one) == 1 && one.id == 550);
+
+  /* A forked process lacks the threads that batches need. */
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60); /* If a batch waits for them. */
+    CHECK(umbracast_closest(scene, rays, 2, hits) == -1 && strstr(umbracast_error(), "forked"));
+    CHECK(umbracast_occluded(scene, rays, 2, occluded) == -1);
+    CHECK(umbracast_update(scene, balls, 1000) == -1 && strstr(umbracast_error(), "forked"));
+    CHECK(umbracast_scene(balls, 3, NULL) == NULL && strstr(umbracast_error(), "forked"));
+    CHECK(umbracast_hit(scene, &rays[0], UMBRACAST_NO_SPHERE, &one) == 1 && one.id == 550);
+    exit(0);
+  }
+  int status;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
   umbracast_free(scene);
   umbracast_free(NULL);
   return 0;
