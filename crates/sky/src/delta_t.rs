@@ -16,6 +16,9 @@ pub enum DeltaT {
 /// The first and the last year of the table.
 pub(crate) const TABLE_YEARS: [f64; 2] = [-720.0, 2027.0];
 
+/// The year of the last measured value of the table. The values after it are predictions of the IERS.
+const MEASURED_TO: f64 = 2026.1;
+
 /// Years and values of the table.
 fn table() -> &'static [(f64, f64)] {
     static TABLE: OnceLock<Vec<(f64, f64)>> = OnceLock::new();
@@ -45,21 +48,24 @@ impl DeltaT {
 
     /// The standard error of the table and its extrapolation in a Julian year: see [`DeltaT::error_s`].
     pub(crate) fn error_in(year: f64) -> f64 {
-        const KNOWN: [(f64, f64); 7] = [
+        const KNOWN: [(f64, f64); 9] = [
             (1200.0, 31.0),
             (1300.0, 20.0),
             (1600.0, 20.0),
             (1700.0, 5.0),
             (1800.0, 1.0),
-            (1900.0, 0.1),
+            (1900.0, 1.0),
+            // The splines are smoother than the rotation of the Earth.
+            (1915.0, 0.4),
+            (1972.0, 0.4),
             (1973.0, 0.01),
         ];
         let after = KNOWN.partition_point(|row| row.0 <= year);
-        let beyond = (year - TABLE_YEARS[1]).max(0.0);
+        let beyond = (year - MEASURED_TO).max(0.0);
         match (KNOWN.get(after.wrapping_sub(1)), KNOWN.get(after)) {
             (None, _) => 0.8 * ((year - 1820.0) / 100.0).powi(2),
             (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (year - a.0) / (b.0 - a.0),
-            (Some(last), None) => last.1.max(0.365_25 * beyond * (0.058 * beyond / 3.0).sqrt()),
+            (Some(last), None) => last.1.max(beyond * 0.25_f64.max(0.365_25 * (0.058 * beyond / 3.0).sqrt())),
         }
     }
 }
@@ -106,9 +112,25 @@ mod tests {
             let [here, next] = [year, year + 1].map(|year| DeltaT::error_in(f64::from(year)));
             assert!((here - next).abs() < 3.0, "{year}: {here} {next}");
         }
-        for (year, error) in [(-500.0, 430.6), (1000.0, 53.8), (1450.0, 20.0), (1850.0, 0.55), (2000.0, 0.01)] {
+        for (year, error) in [(-500.0, 430.6), (1000.0, 53.8), (1450.0, 20.0), (1850.0, 1.0), (2000.0, 0.01)] {
             assert!((DeltaT::error_in(year) - error).abs() < 0.1, "{year}: {}", DeltaT::error_in(year));
         }
         assert!((5.0..7.0).contains(&DeltaT::error_in(2050.0)), "{}", DeltaT::error_in(2050.0));
+        // Measured values: The Astronomical Almanac, and from 1962 on the IERS; that of 2026 is later than the table.
+        for (year, value) in [
+            (1900.0, -2.72),
+            (1907.0, 6.14),
+            (1920.0, 21.16),
+            (1932.0, 23.87),
+            (1945.0, 26.77),
+            (1955.0, 31.07),
+            (1965.0, 35.742),
+            (1972.0, 42.229),
+            (1990.0, 56.86),
+            (2026.75, 69.207),
+        ] {
+            let (off, error) = (at(year) - value, DeltaT::error_in(year));
+            assert!(off.abs() < 2.0 * error && error <= 1.0, "{year}: {off} ± {error}");
+        }
     }
 }

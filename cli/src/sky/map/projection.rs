@@ -173,7 +173,8 @@ impl Projection {
         let unit = (self.plane.high.x - self.plane.low.x) / (self.frame.high.x - self.frame.low.x);
         match self.kind {
             Kind::Equirectangular => (EARTH_KM * unit.to_radians() * latitude.to_radians().cos(), latitude),
-            _ => (EARTH_KM * unit, latitude),
+            Kind::Orthographic => (EARTH_KM * unit, latitude),
+            Kind::Stereographic => (EARTH_KM * unit * 4.0 / (4.0 + self.plane_point(middle).length_squared()), latitude),
         }
     }
 
@@ -213,7 +214,14 @@ mod tests {
             (Kind::Stereographic, [20.0, 60.0, 60.0, 80.0]),
         ] {
             let projection = Projection::new(kind, region, [25.0, 40.0]).fit(frame);
-            let inner = [DVec2::new(550.0, 480.0), DVec2::new(612.0, 301.0), DVec2::new(430.0, 700.0)];
+            let middle = DVec2::new(550.0, 480.0);
+            let directions = [-0.5, 0.5].map(|pixels| {
+                let [longitude, latitude] = projection.place(middle + DVec2::new(pixels, 0.0)).map(f64::to_radians);
+                DVec2::from_angle(longitude).extend(latitude.tan()).normalize()
+            });
+            let km = EARTH_KM * directions[0].distance(directions[1]);
+            assert!((projection.scale().0 / km - 1.0).abs() < 1e-4, "{kind:?} {region:?}: {km} {:?}", projection.scale());
+            let inner = [middle, DVec2::new(612.0, 301.0), DVec2::new(430.0, 700.0)];
             // Corners of the picture may be off the globe.
             let corners = [(51.0, 81.0), (1049.0, 81.0), (51.0, 879.0), (1049.0, 879.0)];
             for at in inner.into_iter().chain(corners.map(|(x, y)| DVec2::new(x, y))) {
