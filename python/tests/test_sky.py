@@ -187,7 +187,7 @@ def test_results_are_tables():
     assert found.to_arrow().column("kind").to_pylist() == [*found.kind.flat] and frame.kind[0] == "total"
     assert repr(found) == "<umbracast.Circumstances: shape (2, 2), 2 of 4 places with a visible eclipse>"
     assert "<td>total</td>" in found._repr_html_()
-    assert "1 of 2 places with a visible eclipse" in repr(sky.obscuration("2024-04-08", [32.7767, 51.5], [-96.797, 90.0]))
+    assert "1 of 2 places with the eclipsed Sun up" in repr(sky.obscuration("2024-04-08", [32.7767, 51.5], [-96.797, 90.0]))
     assert "points" in repr(sky.central_line("2024-04-08", 600))
     # pandas makes a table of a list of eclipses.
     table = pandas.DataFrame(sky.eclipses(2024, 2025))

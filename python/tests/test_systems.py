@@ -37,6 +37,7 @@ def test_values_are_replaced():
     assert moved.contents["picture"] == {"size": [80, 60], "samples": 1} and PAIR.contents["picture"]["samples"] == 2
     seen = [system.shadow([0, 1, 2.3], device="cpu").fraction for system in (PAIR, moved)]
     assert seen == [1, 0]
+    assert [body["name"] for body in PAIR.replace(body={"ball": None}).contents["body"]] == ["moon"]
     wide = PAIR.replace(camera={"width": None, "field_of_view_deg": 40})
     assert wide.camera["field_of_view_deg"] == 40 and PAIR.replace(camera=wide.camera).camera == wide.camera
     with pytest.raises(ValueError, match="camera: either field_of_view_deg or width is needed"):

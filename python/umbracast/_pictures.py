@@ -221,7 +221,7 @@ class System:
         """Return a system with other values of some keys.
 
         Tables (``light``, ``camera``, ``picture``) keep the keys that are not given, and None removes a key. ``body`` may be a mapping from
-        names of bodies to their changes: ``system.replace(body={"Moon": {"center": (0, 0, 9)}}, camera=other.camera)``.
+        names of bodies to their changes, or to None to remove a body: ``system.replace(body={"Moon": {"center": (0, 0, 9)}}, camera=other.camera)``.
 
         Raises
         ------
@@ -340,7 +340,7 @@ _WITHOUT_FILE = Path("system")
 
 
 def _with_changes(bodies: Sequence[Mapping[str, Any]], changes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return bodies with changes of those that are named."""
+    """Return bodies with changes of those that are named, without those whose change is None."""
     found = [dict(body) for body in bodies]
     for name, change in changes.items():
         named = [body for body in found if body.get("name", "body") == name]
@@ -348,7 +348,10 @@ def _with_changes(bodies: Sequence[Mapping[str, Any]], changes: Mapping[str, Any
             existing = ", ".join(repr(body.get("name", "body")) for body in found) or "none"
             count = "no body" if not named else f"{len(named)} bodies"
             raise ValueError(f"{count} of the name {name!r}; existing bodies: {existing}")
-        named[0].update(change)
+        if change is None:
+            found.remove(named[0])
+        else:
+            named[0].update(change)
     return found
 
 

@@ -483,7 +483,7 @@ class Obscuration(Result):
     """Altitude of the Sun at the same instant. The horizon of a place with a height is below 0: see `Circumstances`."""
 
     def _summary(self) -> str:
-        return f"{shape_text(self.obscuration)}, {share((self.obscuration > 0) & (self.sun_altitude_deg > 0), 'place')} with a visible eclipse"
+        return f"{shape_text(self.obscuration)}, {share((self.obscuration > 0) & (self.sun_altitude_deg > 0), 'place')} with the eclipsed Sun up"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

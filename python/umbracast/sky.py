@@ -377,7 +377,9 @@ def obscuration(
 
         latitude, longitude = np.mgrid[89.75:-90:-0.5, -179.75:180:0.5]
         found = sky.obscuration("2026-08-12", latitude, longitude)
-        visible = np.where(found.sun_altitude_deg > 0, found.obscuration, 0)
+        in_sight = np.where(found.sun_altitude_deg > 0, found.obscuration, 0)  # with the Sun up at the maximum
+
+    Where the Sun is down at the maximum, but rises or sets during the eclipse, `circumstances` has ``visible_obscuration``.
 
     Parameters
     ----------

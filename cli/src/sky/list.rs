@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use umbracast_files::escape::quoted;
 use umbracast_sky::{Conventions, Eclipse, EclipseBody, LunarKind, Record, Sky, Time, Transit};
 
+use super::clock::Clock;
 use super::elements;
 use super::table_file::RecordArgs;
 use super::{duration_text, headings, table};
@@ -48,11 +49,9 @@ fn transits_text(sky: &Sky, transits: &[Transit]) -> String {
     let mut rows = vec![headings("greatest transit,planet,C1,C2,C3,C4,separation,latitude,longitude,delta T")];
     rows.extend(transits.iter().map(|transit| {
         let of = &transit.contacts;
+        let clock = Clock { delta_t, zone: None, greatest: of.greatest.time };
         let mut row = vec![of.greatest.time.text(1, delta_t).to_string(), transit.planet.name().into()];
-        row.extend(
-            [of.c1, of.c2, of.c3, of.c4]
-                .map(|view| view.map_or("-".into(), |view| view.time.clock_text(1, delta_t).to_string())),
-        );
+        row.extend([of.c1, of.c2, of.c3, of.c4].map(|view| view.map_or("-".into(), |view| clock.time(view.time))));
         row.extend([
             format!("{:.1}\"", of.separation_arcsec),
             format!("{:.4}", transit.zenith.latitude),

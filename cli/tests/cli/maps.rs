@@ -275,6 +275,8 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
         ("2024-04-08 --region -110,15,-60,50 --projection stereographic --size 700x500", &["mark", "graticule"]),
         ("2024-04-08T18:17 --region=-120,10,-80,40 --size 500x400", &["isoline"]),
         ("2025-03-29 --size 500x300", &["isoline", "partial-limit"]),
+        // A total eclipse without a centre line.
+        ("2043-04-09 --region 120,50,-150,80 --size 500x300", &["legend"]),
         // A grid as fine as the picture would have too many points.
         ("2021-12-04 --size 12000x60", &["legend"]),
         ("2021-12-04 --size 1x1", &["legend"]),
@@ -296,6 +298,9 @@ fn nothing_leaves_a_map_and_no_labels_overlap() {
                 let [e, f, g, h] = text.bounds();
                 assert!(a >= g || e >= c || b >= h || f >= d, "{arguments}: a city's dot covers '{}'", text.text);
             }
+        }
+        for text in texts.iter().filter(|text| text.text.starts_with("limits of")) {
+            assert!(text.text == "limits of totality" || !arguments.starts_with("2043"), "{arguments}: {}", text.text);
         }
         // On a globe, labels keep clear of the limb.
         if arguments.contains("orthographic") {
@@ -346,7 +351,7 @@ fn lines_of_a_map_pass_the_right_places() {
         ("2021-12-04", "--size 1000x1000", Box::new(polar)),
     ];
     for (date, arguments, inverse) in cases {
-        folder.run_ok(&format!("map {date} {arguments} -o m.svg -q"));
+        folder.run_ok(&format!("map {date} {arguments} --isolines obscuration,magnitude,time -o m.svg -q"));
         let (_, elements) = svg::read(&folder, "m.svg");
         let [left, top, right, bottom] = frame(&elements);
         let Some(umbracast_sky::Eclipse::Solar(eclipse)) = sky.eclipse_on(sky.parse_time(date).unwrap().0).unwrap()
@@ -377,23 +382,34 @@ fn lines_of_a_map_pass_the_right_places() {
             }
             assert!(checked > 20, "{date} {class}: {checked}");
         }
-        let mut levels = std::collections::BTreeSet::new();
-        for [x, y] in svg::of(&elements, "obscuration").iter().flat_map(|path| path.lines().concat()) {
-            let local = at(x, y);
-            // Where the maximum moves from day to sunrise or sunset, isolines have a bend, which is a cell of their grid wide.
-            let is_bend = local.maximum.sun_altitude.abs() < 2.0;
-            if let Some(view) = local.visible.filter(|view| view.obscuration < 0.97 && !is_bend) {
-                // The nearest level is closer than the change of the obscuration over a pixel.
-                let near =
-                    [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)].map(|(dx, dy)| at(x + dx, y + dy).visible);
-                let near = near.map(|view| view.map_or(0.0, |view| view.obscuration));
-                let change = near.iter().map(|other| (other - view.obscuration).abs()).fold(0.001, f64::max);
-                let level = (20.0 * view.obscuration).round() / 20.0;
-                assert!((view.obscuration - level).abs() <= change, "{date}: {} at {x} {y}", view.obscuration);
-                levels.insert((20.0 * view.obscuration).round() as i32);
+        // The largest eclipse while the Sun is up. Its value on an isoline is a multiple of 0.05 or of a minute.
+        use umbracast_sky::{DeltaT, LocalKind, LocalView};
+        type Value = fn(&LocalView) -> f64;
+        let of_view: [(&str, Value, f64); 3] = [
+            ("obscuration", |view| view.obscuration, 0.05),
+            ("magnitude", |view| view.magnitude, 0.05),
+            ("time", |view| view.time.clock(DeltaT::Table).1, 60.0),
+        ];
+        for (class, value, unit) in of_view {
+            let mut levels = std::collections::BTreeSet::new();
+            for [x, y] in svg::of(&elements, class).iter().flat_map(|path| path.lines().concat()) {
+                let local = at(x, y);
+                // Where the maximum moves from day to sunrise or sunset, isolines have a bend, which is a cell of their grid wide.
+                let is_bend = local.maximum.sun_altitude.abs() < 2.0;
+                if let Some(view) = local.visible.filter(|view| view.kind == LocalKind::Partial && !is_bend) {
+                    // The nearest level is closer than the change of the value over a pixel.
+                    let here = value(&view);
+                    let near = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)];
+                    let near = near.map(|(dx, dy)| at(x + dx, y + dy).visible.map_or(0.0, |view| value(&view)));
+                    let change = near.iter().map(|other| (other - here).abs()).fold(0.02 * unit, f64::max);
+                    let level = (here / unit).round();
+                    assert!((here - unit * level).abs() <= change, "{date} {class}: {here} at {x} {y}");
+                    levels.insert(level as i32);
+                }
             }
+            let most = if class == "time" { 60 } else { 10 };
+            assert!((3..=most).contains(&levels.len()), "{date} {class}: {levels:?}");
         }
-        assert!((3..=10).contains(&levels.len()), "{date}: {levels:?}");
     }
 }
 

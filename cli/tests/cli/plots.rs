@@ -243,12 +243,19 @@ fn dots_are_at_their_hits_and_labels_do_not_overlap() {
 fn labels_keep_clear_of_axes() {
     let folder = Folder::new();
     let samples = umbracast_testing::root().join("systems/samples");
+    // Wide numbers at the axes.
+    let rays: String = (0..12).map(|i| format!("-3e6,{},0,1,0,0\n", 300_000 * i)).collect();
+    folder.write("wide.csv", "x,y,z,r\n0,0,0,1e6\n3e6,0,0,1e6\n");
+    folder.write("far.csv", format!("ox,oy,oz,dx,dy,dz\n{rays}"));
     for (spheres, rays, options) in [
+        ("wide.csv", "far.csv", ""),
         ("pebbles.csv", "comb.csv", "--query all"),
         ("circling.csv", "shots.csv", "--motion with-ray --time-range 0,5"),
     ] {
         for file in [spheres, rays] {
-            folder.write(file, std::fs::read(samples.join(file)).unwrap());
+            if let Ok(bytes) = std::fs::read(samples.join(file)) {
+                folder.write(file, bytes);
+            }
         }
         folder.run_ok(&format!("cast {spheres} {rays} {options} -o o.npz -q --plot o.svg"));
         let elements = svg::check(&folder, "o.svg");
@@ -262,6 +269,13 @@ fn labels_keep_clear_of_axes() {
             })
             .collect();
         assert!(axes.len() > 10_000, "{spheres}");
+        for name in ["x", "y", "z"] {
+            assert_eq!(
+                svg::of(&elements, "axis").iter().filter(|one| one.text == name).count(),
+                1,
+                "{spheres}: {name}"
+            );
+        }
         let (mut ids, mut near) = (0, f64::INFINITY);
         for label in elements.iter().filter(|one| one.name == "text") {
             let [left, top, right, bottom] = label.bounds();

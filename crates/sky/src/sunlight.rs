@@ -183,7 +183,11 @@ fn check_state(
         }
         // The allowance is for days of TDB, and for the last step of `from_spk`.
         if step > LONGEST_STEP + 0.01 {
-            return bad("time", text, "states may be at most a day apart: give the parts different objects");
+            return bad(
+                "time",
+                text,
+                "states may be at most a day apart: make the parts two trajectories (two objects of a file)",
+            );
         }
     }
     for (field, value) in ["x", "y", "z"].into_iter().zip(state.position.to_array()) {
@@ -573,7 +577,7 @@ impl Sunlight {
             doubts.push(format!("{} may be wrong by {:.0} km: {why}", self.path_of(step), step.km));
         }
         if let Some(step) = deepest {
-            let remedy = "give states between these two, or make the parts different objects";
+            let remedy = "give states between these two, or make the parts two trajectories (two objects of a file)";
             doubts.push(format!("{} goes through the Earth, {:.0} km deep: {remedy}", self.path_of(step), step.km));
         }
         let unknown = self.paths.iter().filter(|path| path.times.len() == 2).count();

@@ -3,7 +3,7 @@
 use colorous::MAGMA;
 use rayon::prelude::*;
 use umbracast::glam::{DVec2, DVec3};
-use umbracast_sky::{CITIES, CentralLine, Coastline, LocalKind, Place, SkyOptions, SolarEclipse, Time};
+use umbracast_sky::{CITIES, CentralLine, Coastline, LocalKind, Place, SkyOptions, SolarEclipse, SolarKind, Time};
 use umbracast_sky::{borders, coastlines, land_and_ice};
 
 use super::MapArgs;
@@ -192,9 +192,9 @@ impl Sheet<'_> {
         let limits = [0, 1].map(|side| self.map.limits[side].iter().map(places).collect::<Vec<Places>>());
         let mut kinds: Vec<LocalKind> = path.points.iter().map(|point| point.kind).collect();
         kinds.dedup();
-        let what = match kinds[..] {
-            [LocalKind::Total] => "totality".into(),
-            [LocalKind::Annular] => "annularity".into(),
+        let what = match (&kinds[..], self.map.eclipse.kind) {
+            ([LocalKind::Total], _) | ([], SolarKind::Total) => "totality".into(),
+            ([LocalKind::Annular], _) | ([], SolarKind::Annular) => "annularity".into(),
             _ => format!("the path: {}", kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", then ")),
         };
         let (pen, classes) = (Pen::new(PATH, 1.2 * thin), ["northern-limit", "southern-limit"]);
@@ -263,7 +263,7 @@ impl Sheet<'_> {
             let pen = |hex: u32, alpha: f64, width: f64| Pen::new(Ink::new(hex, alpha), width * thin);
             let (class, values, steps, pen) = match kind {
                 Isolines::Obscuration => ("obscuration", &fields.obscuration, &[self.step][..], pen(INK, 0.75, 0.8)),
-                Isolines::Magnitude => ("magnitude", &fields.magnitude, &STEPS[..], pen(0x8a_3b00, 0.9, 1.0)),
+                Isolines::Magnitude => ("magnitude", &fields.seen_magnitude, &STEPS[..], pen(0x8a_3b00, 0.9, 1.0)),
                 Isolines::Time => ("time", &fields.seconds, &SECONDS[..], pen(0x0b_5a44, 0.9, 1.0).dashed(3.0 * thin)),
             };
             let is_ratio = *kind != Isolines::Time;

@@ -23,9 +23,10 @@ pub(super) struct Fields {
     /// Above 0 where the eclipse is seen. At an instant, it is the altitude of the Sun; otherwise the highest of those at the first contact, at
     /// the maximum and at the last contact, or 90 times the magnitude if that is less.
     pub(super) visible: Vec<f64>,
-    /// Of the maximum: the magnitude, negative where the shadow passes by; the instant in seconds from the greatest eclipse. Empty for an
-    /// instant.
+    /// Of the maximum, also with the Sun down: the magnitude, negative where the shadow passes by. Empty for an instant.
     pub(super) magnitude: Vec<f64>,
+    /// Of the largest eclipse while the Sun is up: the magnitude, and the instant in seconds from the greatest eclipse. Empty for an instant.
+    pub(super) seen_magnitude: Vec<f64>,
     pub(super) seconds: Vec<f64>,
     /// Altitude of the Sun in degrees at the first contact, at the maximum and at the last contact. Empty for an instant.
     pub(super) altitudes: [Vec<f64>; 3],
@@ -51,7 +52,16 @@ impl Fields {
             let magnitude = magnitude(eclipse, &local.place, local.maximum.time);
             own.visible.push(altitudes.into_iter().fold(f64::NEG_INFINITY, f64::max).min(90.0 * magnitude));
             own.magnitude.push(magnitude);
-            own.seconds.push(local.maximum.time.seconds_since(eclipse.greatest.time));
+            let (seen, seen_magnitude) = match local.visible {
+                Some(view) => (view, self::magnitude(eclipse, &local.place, view.time)),
+                // Without a jump at the border, where the Sun is at the horizon at the first or the last contact.
+                None => {
+                    let contact = if altitudes[0] > altitudes[2] { local.c1 } else { local.c4 };
+                    (contact.unwrap_or(local.maximum), magnitude.min(0.0))
+                }
+            };
+            own.seen_magnitude.push(seen_magnitude);
+            own.seconds.push(seen.time.seconds_since(eclipse.greatest.time));
             own.altitudes.iter_mut().zip(altitudes).for_each(|(list, altitude)| list.push(altitude));
         }
         own

@@ -174,7 +174,9 @@ impl Projection {
         match self.kind {
             Kind::Equirectangular => (EARTH_KM * unit.to_radians() * latitude.to_radians().cos(), latitude),
             Kind::Orthographic => (EARTH_KM * unit, latitude),
-            Kind::Stereographic => (EARTH_KM * unit * 4.0 / (4.0 + self.plane_point(middle).length_squared()), latitude),
+            Kind::Stereographic => {
+                (EARTH_KM * unit * 4.0 / (4.0 + self.plane_point(middle).length_squared()), latitude)
+            }
         }
     }
 
@@ -220,7 +222,11 @@ mod tests {
                 DVec2::from_angle(longitude).extend(latitude.tan()).normalize()
             });
             let km = EARTH_KM * directions[0].distance(directions[1]);
-            assert!((projection.scale().0 / km - 1.0).abs() < 1e-4, "{kind:?} {region:?}: {km} {:?}", projection.scale());
+            assert!(
+                (projection.scale().0 / km - 1.0).abs() < 1e-4,
+                "{kind:?} {region:?}: {km} {:?}",
+                projection.scale()
+            );
             let inner = [middle, DVec2::new(612.0, 301.0), DVec2::new(430.0, 700.0)];
             // Corners of the picture may be off the globe.
             let corners = [(51.0, 81.0), (1049.0, 81.0), (51.0, 879.0), (1049.0, 879.0)];
