@@ -110,7 +110,7 @@ impl Spk {
             return Err(bad("its summaries do not have 2 numbers and 6 integers"));
         }
         let mut record = file.integer(76).unwrap_or(0) as f64;
-        let mut other_types = Vec::new();
+        let mut others = Vec::new();
         for _ in 0..=file.bytes.len() / RECORD {
             if record == 0.0 {
                 break;
@@ -127,27 +127,29 @@ impl Spk {
             for i in 0..count as usize {
                 match file.segment(at + (3 + SUMMARY * i) * WORD)? {
                     Ok(segment) => file.segments.push(segment),
-                    Err(kind) => other_types.push(kind),
+                    Err(other) => others.push(other),
                 }
             }
             record = next;
         }
         if file.segments.is_empty() {
-            other_types.sort_unstable();
-            other_types.dedup();
-            const NONE: &str = "no segment of type 2, 3, 9 or 13 in the axes J2000";
-            return Err(match other_types.is_empty() {
+            others.sort_unstable();
+            others.dedup();
+            const NONE: &str = "no segment of type 2, 3, 9 or 13 in the axes 1 (J2000)";
+            let others: Vec<String> =
+                others.iter().map(|(kind, frame)| format!("type {kind} in the axes {frame}")).collect();
+            return Err(match others.is_empty() {
                 true => bad(format!("it has {NONE}")),
-                false => Error::InvalidArgument(format!(
-                    "the SPK file has {NONE}: its segments have the types {other_types:?}"
-                )),
+                false => {
+                    Error::InvalidArgument(format!("the SPK file has {NONE}: its segments have {}", others.join(", ")))
+                }
             });
         }
         Ok(file)
     }
 
-    /// The segment of a summary, or its type if that is not read.
-    fn segment(&self, at: usize) -> Result<std::result::Result<Segment, i32>> {
+    /// The segment of a summary, or its type and its axes if these are not read.
+    fn segment(&self, at: usize) -> Result<std::result::Result<Segment, (i32, i32)>> {
         let span = (self.number(at)?, self.number(at + WORD)?);
         let mut integers = [0; 6];
         for (i, value) in integers.iter_mut().enumerate() {
@@ -155,7 +157,7 @@ impl Spk {
         }
         let [target, center, frame, kind, begin, end] = integers;
         if !matches!(kind, 2 | 3 | 9 | 13) || frame != J2000 {
-            return Ok(Err(kind));
+            return Ok(Err((kind, frame)));
         }
         let damaged = |why: &str| bad(format!("the segment of body {target} relative to {center}: {why}"));
         let length = i64::from(end) - i64::from(begin) + 1;
