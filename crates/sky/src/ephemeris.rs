@@ -227,7 +227,11 @@ impl Ephemeris {
             ),
             false => {
                 let [first, last] = [first, last].map(|time| time.text(0, DeltaT::Table));
-                format!("{text} is outside {first} to {last}, for which {} has Sun, Moon and Earth", self.name)
+                let bodies = match self.has_number(MOON.into()) {
+                    true => "Sun, Moon and Earth",
+                    false => "Sun and Earth, but no Moon, which eclipses need",
+                };
+                format!("{text} is outside {first} to {last}, for which {} has {bodies}", self.name)
             }
         })
     }

@@ -110,3 +110,6 @@ fn an_ephemeris_refuses_instants_that_it_does_not_cover() {
     }
     assert!(built_in.parse_time("-2000-01-01").unwrap_err().to_string().contains("the years -1999 to 3000"));
 }
+    let moons = Sky::with_ephemeris(excerpt("moons.bsp"), SkyOptions::default());
+    let error = moons.parse_time("1715-05-03").unwrap_err().to_string();
+    assert!(error.ends_with("for which moons.bsp has Sun and Earth, but no Moon, which eclipses need"), "{error}");
