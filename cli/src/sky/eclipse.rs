@@ -221,6 +221,16 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     })
 }
 
+/// The bodies of a picture, and the planets of which the ephemeris has no positions. The body at which the camera aims is not left out.
+fn bodies(sky: &Sky, time: Time, view: Option<View<'_>>) -> (Vec<SkyBody>, Vec<SkyBody>) {
+    let is_needed = |body: SkyBody| match view {
+        _ if matches!(body, SkyBody::Sun | SkyBody::Earth | SkyBody::Moon) => true,
+        Some(View::To(name)) => body.name().eq_ignore_ascii_case(name),
+        _ => false,
+    };
+    SkyBody::ALL.into_iter().partition(|body| is_needed(*body) || sky.apparent(*body, time).is_ok())
+}
+
 impl EclipseArgs {
     /// Renders the instant into a picture, or the instants of the event or of a span into frames.
     fn render(
@@ -238,6 +248,11 @@ impl EclipseArgs {
             Some(Event::Transit(_)) => view.or(Some(View::To("sun"))),
             _ => view,
         };
+        let missing = bodies(sky, time, view).1;
+        if !missing.is_empty() && !self.record.quiet {
+            let names = missing.iter().map(|body| body.name()).collect::<Vec<_>>().join(", ");
+            say(&format!("the picture is without planets that {} does not have: {names}", sky.ephemeris().name()));
+        }
         let device = Device::open(&self.device.options(Precision::Fast))?;
         let started = Instant::now();
         if let Some(count) = self.frames {
@@ -320,7 +335,7 @@ impl EclipseArgs {
     }
 
     fn system(&self, sky: &Sky, time: Time, view: Option<View<'_>>, size: [u32; 2]) -> Result<System> {
-        let text = sky.system_toml(time, &SkyBody::ALL, view, size)?;
+        let text = sky.system_toml(time, &bodies(sky, time, view).0, view, size)?;
         let system = parse_system(&text, Path::new("system.toml")).map_err(|error| match error {
             // The text is ours, so only the size can be wrong.
             umbracast_files::Error::BadFile { message, .. } => {
