@@ -40,6 +40,8 @@ pub struct Ephemeris {
 const SERIES_YEARS: [i32; 2] = [1900, 2051];
 /// Seconds by which an instant may be outside a span, for the difference of the time scales.
 const TOLERANCE: f64 = 1000.0;
+/// The longest light time in seconds: that of a Venus behind the Sun.
+const LIGHT_TIME: f64 = 900.0;
 
 #[derive(Clone, Debug)]
 enum Source {
@@ -215,6 +217,17 @@ impl Ephemeris {
             return Ok(());
         }
         Err(self.outside(time))
+    }
+
+    /// The instant nearest to `time` at which an SPK file has apparent places of Sun, Moon and inner planets, and for `margin` seconds before and
+    /// after. The built-in ephemeris has days more than its span.
+    pub(crate) fn nearest(&self, time: Time, margin: f64) -> Time {
+        let (first, last) = (self.span.0.plus(LIGHT_TIME + margin), self.span.1.plus(-margin));
+        match self.is_built_in() {
+            false if time < first => first,
+            false if time > last => last,
+            _ => time,
+        }
     }
 
     /// The error for an instant outside the span.

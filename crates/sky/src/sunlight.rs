@@ -392,6 +392,8 @@ impl Sunlight {
         numbers.dedup();
         let span = |number: i64| {
             let middle = Time::from_tt_seconds((number as f64 + 0.5) * 2.0 * HALF_SPAN);
+            // Eight hours that the ephemeris covers.
+            let middle = sky.ephemeris().nearest(middle, HALF_SPAN);
             let motion = Motion::around(sky.ephemeris(), SkyBody::Moon, middle, sky.options(), in_earth_frame)?;
             let now = Orientation::at(middle, delta_t.seconds_at(middle));
             let from_teme = DMat3::from_rotation_z(now.sidereal_time - now.mean_time_1982);
