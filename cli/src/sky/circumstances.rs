@@ -109,7 +109,7 @@ pub(crate) fn run(args: &CircumstancesArgs) -> Result<()> {
     }
     let (names, places): (Vec<String>, Vec<Place>) = places.into_iter().unzip();
     let (time, precision) = sky.parse_time(&args.date)?;
-    let Some(event) = Event::on(&sky, time, precision)? else { return Err(no_eclipse(&sky, time, "eclipse", None)?) };
+    let Some(event) = Event::on(&sky, time, precision)? else { return Err(no_eclipse(&sky, time, "eclipse", None)) };
     args.lunar.check(event.is_lunar(), || event.title(&sky))?;
     if precision == DatePrecision::Instant && !args.record.quiet {
         say(&format!("the instant counts as its day: these are the contacts of the {}", event.title(&sky)));

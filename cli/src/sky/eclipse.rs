@@ -205,7 +205,7 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
     }
     let Some(event) = found else {
         // A picture of an instant needs no eclipse.
-        return if picture.and(instant).is_some() { Ok(()) } else { Err(no_eclipse(&sky, time, "eclipse", None)?) };
+        return if picture.and(instant).is_some() { Ok(()) } else { Err(no_eclipse(&sky, time, "eclipse", None)) };
     };
     if picture.is_some_and(is_standard_stream) {
         return Ok(());

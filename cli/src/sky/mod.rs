@@ -139,7 +139,7 @@ impl Event {
         Ok(sky.transit_on(day)?.map(|transit| Self::Transit(Box::new(transit))))
     }
 
-    /// The transit of a day with this eclipse. An ephemeris without Mercury and Venus has none.
+    /// The transit of a day with this eclipse. An error of the search is not one of the eclipse.
     fn other(&self, sky: &Sky, day: Time) -> Option<Self> {
         matches!(self, Self::Eclipse(_)).then(|| Self::transit(sky, day).ok().flatten())?
     }
@@ -272,22 +272,23 @@ pub(crate) fn day_text(instant: &str) -> &str {
 const GREGORIAN: &str = "1582-10-15";
 
 /// The error of a day without an eclipse, which names the next one.
-pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, only: Option<EclipseBody>) -> Result<Error> {
+pub(crate) fn no_eclipse(sky: &Sky, day: Time, what: &str, only: Option<EclipseBody>) -> Error {
     let delta_t = sky.options().delta_t;
     let (_, end) = day.day(delta_t);
     // On the last day of the ephemeris, nothing follows.
-    let next = if sky.ephemeris().check(end).is_ok() { sky.next_eclipse(end, only)? } else { None };
+    let next = if sky.ephemeris().check(end).is_ok() { sky.next_eclipse(end, only) } else { Ok(None) };
     let text = match &next {
-        Some(next) => {
+        Ok(Some(next)) => {
             format!("the next one is the {} of {}", eclipse_name(next), date_text(sky, next.greatest()))
         }
-        None => format!(
+        Err(error) => format!("the search for the next one ended: {error}"),
+        Ok(None) => format!(
             "there is none after it until {}, where the positions end",
             date_text(sky, sky.ephemeris().span().1)
         ),
     };
     let date = date_text(sky, day);
-    Ok(Error::NoEclipse(format!("there is no {what} on {date}; {text}{}", julian_text(sky, day))))
+    Error::NoEclipse(format!("there is no {what} on {date}; {text}{}", julian_text(sky, day)))
 }
 
 /// How dates count, before the Gregorian calendar came into use: books have the dates of the Julian one.
@@ -318,7 +319,7 @@ pub(crate) fn solar_eclipse(sky: &Sky, date: &str) -> Result<Box<umbracast_sky::
                 None => String::new(),
             };
             let see = if other.is_empty() { "" } else { ": see `umbracast eclipse`" };
-            let none = no_eclipse(sky, time, "solar eclipse", Some(EclipseBody::Solar))?;
+            let none = no_eclipse(sky, time, "solar eclipse", Some(EclipseBody::Solar));
             Err(Error::NoEclipse(format!("{none}{other}{see}")))
         }
     }

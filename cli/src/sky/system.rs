@@ -155,7 +155,7 @@ pub(crate) fn run(args: &SystemArgs) -> Result<()> {
         DatePrecision::Day => match Event::on(&sky, time, precision)? {
             Some(event) => event.greatest(),
             None => {
-                let text = no_eclipse(&sky, time, "eclipse", None)?;
+                let text = no_eclipse(&sky, time, "eclipse", None);
                 return Err(Error::NoEclipse(format!(
                     "{text}; for an instant, give its time: {}T12:00:00Z",
                     args.date

@@ -11,13 +11,16 @@ use crate::eclipse::{Eclipse, EclipseBody};
 use crate::ephemeris::Ephemeris;
 use crate::error::{Error, Result};
 use crate::lunar::LunarEclipse;
-use crate::motion::Motion;
+use crate::motion::{HALF_SPAN, Motion};
 use crate::orientation::Orientation;
 use crate::search::{Candidate, candidates, closest_approach};
 use crate::solar::SolarEclipse;
 use crate::time::{DAY, Precision, Time};
 use crate::transit::{Transit, conjunctions};
 use crate::vectors::BodyVectors;
+
+/// Seconds by which the instant at which a search for an eclipse ends may be off: a few minutes.
+const APPROACH: f64 = 3600.0;
 
 /// Conventions for eclipses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -133,8 +136,9 @@ impl Sky {
             .into_iter()
             .filter(|one| only.is_none_or(|body| body == one.body))
             .collect();
+        let near = [first.plus(-APPROACH), end.plus(APPROACH)];
         let found: Result<Vec<Option<Eclipse>>> =
-            list.into_par_iter().with_min_len(4).map(|candidate| self.eclipse(candidate)).collect();
+            list.into_par_iter().with_min_len(4).map(|candidate| self.eclipse(candidate, near)).collect();
         let within = |eclipse: &Eclipse| eclipse.greatest() >= first && eclipse.greatest() < end;
         Ok(found?.into_iter().flatten().filter(within).collect())
     }
@@ -146,10 +150,9 @@ impl Sky {
     pub fn eclipse_on(&self, time: Time) -> Result<Option<Eclipse>> {
         self.ephemeris.check(time)?;
         let (first, end) = time.day(self.options.delta_t);
-        let near = candidates(first.plus(-2.0 * DAY), end.plus(2.0 * DAY));
         let mut found = Vec::new();
-        for candidate in near {
-            found.extend(self.eclipse(candidate)?);
+        for candidate in candidates(first.plus(-2.0 * DAY), end.plus(2.0 * DAY)) {
+            found.extend(self.eclipse(candidate, [first.plus(-HALF_SPAN), end.plus(HALF_SPAN)])?);
         }
         let on_day = |eclipse: &Eclipse| eclipse.greatest() >= first && eclipse.greatest() < end;
         let touches = |eclipse: &Eclipse| eclipse.span().0 < end && eclipse.span().1 >= first;
@@ -165,14 +168,12 @@ impl Sky {
     pub fn next_eclipse(&self, after: Time, only: Option<EclipseBody>) -> Result<Option<Eclipse>> {
         self.ephemeris.check(after)?;
         let end = self.ephemeris.span().1;
-        // An SPK file ends where its span does, and an eclipse needs some hours of it.
-        let margin = if self.ephemeris.is_built_in() { DAY } else { -2.0 * DAY };
-        for candidate in candidates(after.plus(-DAY), end.plus(margin))
+        for candidate in candidates(after.plus(-DAY), end.plus(DAY))
             .into_iter()
             .filter(|one| only.is_none_or(|body| body == one.body))
         {
-            if let Some(eclipse) = self.eclipse(candidate)?.filter(|one| one.greatest() > after && one.greatest() < end)
-            {
+            let found = self.eclipse(candidate, [after.plus(-APPROACH), end])?;
+            if let Some(eclipse) = found.filter(|one| one.greatest() > after && one.greatest() < end) {
                 return Ok(Some(eclipse));
             }
         }
@@ -190,39 +191,62 @@ impl Sky {
         if end < first {
             return Err(Error::InvalidArgument("the end of the search is before its beginning".into()));
         }
-        let mut found = Vec::new();
-        for planet in [SkyBody::Mercury, SkyBody::Venus] {
-            for middle in conjunctions(&self.ephemeris, planet, first.plus(-DAY), end.plus(DAY))? {
-                let motion = Motion::around(&self.ephemeris, planet, middle, self.options, apparent)?;
-                found.extend(Transit::from_motion(motion, planet, self.options.radii, self.options.delta_t));
-            }
-        }
         let greatest = |transit: &Transit| transit.contacts.greatest.time;
+        let mut found = self.transits_of(SkyBody::Mercury, first, end)?;
+        found.extend(self.transits_of(SkyBody::Venus, first, end)?);
         found.retain(|one| greatest(one) >= first && greatest(one) < end);
         found.sort_by(|a, b| greatest(a).seconds_since(greatest(b)).total_cmp(&0.0));
         Ok(found)
     }
 
+    /// The transits of a planet between two instants, and some up to a day before and after.
+    fn transits_of(&self, planet: SkyBody, first: Time, end: Time) -> Result<Vec<Transit>> {
+        let mut found = Vec::new();
+        for middle in conjunctions(&self.ephemeris, planet, first.plus(-DAY), end.plus(DAY))? {
+            let motion = self.motion(planet, middle)?;
+            found.extend(Transit::from_motion(motion, planet, self.options.radii, self.options.delta_t));
+        }
+        Ok(found)
+    }
+
     /// The transit of a UTC day (UT1 before 1972): one whose greatest transit is on this day; otherwise one of which a part is on this day.
+    /// A planet that the ephemeris lacks has none.
     ///
     /// # Errors
-    /// As for [`transits`](Self::transits).
+    /// As for [`eclipses`](Self::eclipses).
     pub fn transit_on(&self, time: Time) -> Result<Option<Transit>> {
         self.ephemeris.check(time)?;
         let (first, end) = time.day(self.options.delta_t);
-        // The day may be cut off by the beginning or the end of the ephemeris.
-        let widest =
-            |times: [Time; 2]| times.into_iter().find(|one| self.ephemeris.check(*one).is_ok()).unwrap_or(time);
-        let near = self.transits(widest([first.plus(-DAY), first]), widest([end.plus(DAY), end]))?;
+        let mut near = Vec::new();
+        let there = self.ephemeris.nearest(time, 0.0);
+        for planet in [SkyBody::Mercury, SkyBody::Venus] {
+            if self.apparent(planet, there).is_ok() {
+                near.extend(self.transits_of(planet, first, end)?);
+            }
+        }
         let on_day = |of: &&Transit| of.contacts.greatest.time >= first && of.contacts.greatest.time < end;
         let touches = |of: &&Transit| of.span().0 < end && of.span().1 >= first;
         Ok(near.iter().find(on_day).or_else(|| near.iter().find(touches)).cloned())
     }
 
-    fn eclipse(&self, candidate: Candidate) -> Result<Option<Eclipse>> {
+    /// The motion around the middle of a possible eclipse or transit.
+    fn motion(&self, body: SkyBody, middle: Time) -> Result<Motion> {
+        Motion::around(&self.ephemeris, body, middle, self.options, apparent).map_err(|error| {
+            let middle = middle.text(0, self.options.delta_t);
+            Error::InvalidArgument(format!(
+                "{error}; a possible eclipse or transit at {middle} needs those of 4 hours before and after"
+            ))
+        })
+    }
+
+    /// The eclipse of a candidate, if its middle is between these instants.
+    fn eclipse(&self, candidate: Candidate, [first, end]: [Time; 2]) -> Result<Option<Eclipse>> {
         let SkyOptions { delta_t, radii, lunar_rule, .. } = self.options;
         let middle = closest_approach(&self.ephemeris, SkyBody::Moon, candidate.body, candidate.mean)?;
-        let motion = Motion::around(&self.ephemeris, SkyBody::Moon, middle, self.options, apparent)?;
+        if middle < first || middle > end {
+            return Ok(None);
+        }
+        let motion = self.motion(SkyBody::Moon, middle)?;
         Ok(match candidate.body {
             EclipseBody::Solar => {
                 SolarEclipse::from_motion(motion, radii, delta_t).map(|one| Eclipse::Solar(Box::new(one)))

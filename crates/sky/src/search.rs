@@ -36,7 +36,7 @@ pub(crate) fn candidates(first: Time, last: Time) -> Vec<Candidate> {
 }
 
 /// The instant near `time` at which the axis of a shadow is nearest to the centre of the Earth (that of `body`, the Moon or a planet) or of
-/// the Moon (lunar eclipses), within a few minutes.
+/// the Moon (lunar eclipses), within a few minutes. It is an estimate if the ephemeris ends before it.
 pub(crate) fn closest_approach(
     ephemeris: &Ephemeris,
     body: SkyBody,
@@ -54,6 +54,7 @@ pub(crate) fn closest_approach(
     };
     const STEP: f64 = 200.0;
     for _ in 0..6 {
+        time = ephemeris.nearest(time, STEP);
         let here = offset(time)?;
         let motion = (offset(time.plus(STEP))? - here) / STEP;
         let change = -here.dot(motion) / motion.length_squared();

@@ -65,11 +65,13 @@ pub struct TransitCircumstances {
     pub sunset: Option<LocalView>,
 }
 
-/// The inferior conjunctions of a planet with the Sun between two instants that may be transits: within 0.3° of the Sun's centre.
+/// The inferior conjunctions of a planet with the Sun between two instants that may be transits: within 0.3° of the Sun's centre. The
+/// search ends where the ephemeris does.
 pub(crate) fn conjunctions(ephemeris: &Ephemeris, planet: SkyBody, first: Time, end: Time) -> Result<Vec<Time>> {
     // The planet is east or west of the Sun along the ecliptic (J2000) for more than 30 days.
     const LONGEST_STEP: f64 = 8.0 * DAY;
     const MOST_APART: f64 = 0.3;
+    let [first, end] = [first, end].map(|time| ephemeris.nearest(time, 0.0));
     let ecliptic_pole = DVec3::from_array([0.0, -0.397_777, 0.917_482]);
     let directions = |time: Time| -> Result<(DVec3, DVec3)> {
         Ok((apparent(ephemeris, SkyBody::Sun, time)?, apparent(ephemeris, planet, time)?))

@@ -93,6 +93,31 @@ fn old_eclipses_have_their_saros_series_and_delta_t() {
     }
 }
 
+/// Days near the ends of a file, and a file without planets.
+#[test]
+fn each_day_of_a_file_is_searched() {
+    const DAYS: [&str; 10] = [
+        "1715-04-29",
+        "1715-04-30",
+        "1715-05-01",
+        "1715-05-02",
+        "1715-05-03",
+        "1715-05-04",
+        "1715-05-05",
+        "1715-05-06",
+        "-0584-05-22",
+        "-0584-05-23",
+    ];
+    for date in DAYS {
+        let sky = sky(if date.starts_with('-') { "-0584-05-22" } else { "1715-05-03" }, DeltaT::Table);
+        let day = sky.parse_time(date).unwrap().0;
+        let found = sky.eclipse_on(day).unwrap();
+        assert_eq!(found.is_some(), matches!(date, "1715-05-03" | "-0584-05-22"), "{date}: {found:?}");
+        let transit = sky.transit_on(day).unwrap();
+        assert!(transit.is_none(), "{date}: {transit:?}");
+    }
+}
+
 #[test]
 fn an_ephemeris_refuses_instants_that_it_does_not_cover() {
     let built_in = Sky::new(SkyOptions::default());
@@ -102,6 +127,9 @@ fn an_ephemeris_refuses_instants_that_it_does_not_cover() {
             "is outside the years 1900 to 2050 of the built-in ephemeris: give another one with the option ephemeris";
         assert!(error.contains(words) && error.starts_with(&date[..10]), "{error}");
     }
+    let moons = Sky::with_ephemeris(excerpt("moons.bsp"), SkyOptions::default());
+    let error = moons.parse_time("1715-05-03").unwrap_err().to_string();
+    assert!(error.ends_with("for which moons.bsp has Sun and Earth, but no Moon, which eclipses need"), "{error}");
     let excerpt = sky("1715-05-03", DeltaT::Table);
     for date in ["1715-05-07T13:00Z", "1715-04-28T11:00Z", "2024-04-08"] {
         let error = excerpt.parse_time(date).unwrap_err().to_string();
@@ -110,6 +138,3 @@ fn an_ephemeris_refuses_instants_that_it_does_not_cover() {
     }
     assert!(built_in.parse_time("-2000-01-01").unwrap_err().to_string().contains("the years -1999 to 3000"));
 }
-    let moons = Sky::with_ephemeris(excerpt("moons.bsp"), SkyOptions::default());
-    let error = moons.parse_time("1715-05-03").unwrap_err().to_string();
-    assert!(error.ends_with("for which moons.bsp has Sun and Earth, but no Moon, which eclipses need"), "{error}");
