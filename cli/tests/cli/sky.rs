@@ -270,6 +270,12 @@ fn an_ephemeris_is_read_from_a_file() {
     );
     folder.write("cut.bsp", &excerpt[..1500]);
     folder.write("text.bsp", "not an ephemeris");
+    // It has the planets Mercury and Venus.
+    let done = folder.run_ok("eclipse 2024-04-08 --ephemeris de421.bsp -o p.png --size 16x9");
+    let note = "the picture is without planets that de421.bsp does not have: Mars, Jupiter, Saturn, Uranus, Neptune";
+    assert!(done.errors.contains(note), "{}", done.errors);
+    let old = std::fs::read(umbracast_testing::root().join("tests/data/sky/de406_-584.bsp")).unwrap();
+    folder.write("de406.bsp", &old);
     let done = folder.run_ok("eclipse 2024-04-08 --ephemeris de421.bsp");
     assert!(
         done.output.contains("2024-04-08T18:17:20.2") && done.errors.contains("ephemeris de421.bsp;"),
@@ -288,6 +294,12 @@ fn an_ephemeris_is_read_from_a_file() {
         ("eclipse 2024-04-08 --ephemeris cut.bsp", 2, "cut.bsp: the SPK file is invalid: "),
         ("eclipse 2024-04-08 --ephemeris text.bsp", 2, "text.bsp: the ephemeris is invalid: "),
         ("eclipse 2024-04-08 --ephemeris .", 2, "must be a file"),
+        (
+            "eclipse 2024-04-07 --ephemeris de421.bsp",
+            1,
+            "on 2024-04-07; the next one is the total solar eclipse of 2024-04-08",
+        ),
+        ("eclipse --ephemeris de406.bsp -- -0584-05-23", 1, "no eclipse on -0584-05-23; there is none after it until"),
         (
             "eclipse 2026-08-12 --ephemeris de421.bsp",
             2,

@@ -1,9 +1,10 @@
 //! SPK files: an excerpt of DE421 as jplephem writes it, and files that this test writes.
 
 use umbracast::glam::DVec3;
+use umbracast::shadow::{Ball, ShadowRow};
 use umbracast_sky::{
-    BodyVectors, DeltaT, Eclipse, Ephemeris, Error, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Time,
-    Trajectory, TrajectoryState, View,
+    BodyVectors, DeltaT, Eclipse, Ephemeris, Error, Frame, LightTime, Sky, SkyBody, SkyOptions, SolarEclipse, Sunlight,
+    Time, Trajectory, TrajectoryState, View,
 };
 use umbracast_testing::spk::{Segment, file};
 
@@ -111,6 +112,74 @@ fn an_eclipse_from_a_file_is_the_same() {
     // Planets that it does not have, too.
     let error = sky.apparent(SkyBody::Jupiter, own.greatest.time).unwrap_err().to_string();
     assert!(error.contains("no positions of body 5"), "{error}");
+}
+
+/// The excerpt, whose segments end at this instant.
+fn cut_at(date: &str) -> Vec<u8> {
+    let end = Time::parse(date, DeltaT::Table).unwrap().0.tdb_seconds();
+    let mut bytes = excerpt();
+    let record = i32::from_le_bytes(bytes[76..80].try_into().unwrap()) as usize - 1;
+    let count = f64::from_le_bytes(bytes[1024 * record + 16..1024 * record + 24].try_into().unwrap()) as usize;
+    for i in 0..count {
+        let at = 1024 * record + 24 + 40 * i + 8;
+        bytes[at..at + 8].copy_from_slice(&end.to_le_bytes());
+    }
+    bytes
+}
+
+/// An eclipse in the last days of a file is found, and one in its last hours is an error.
+#[test]
+fn the_next_eclipse_is_found_up_to_the_end_of_a_file() {
+    let day = Time::parse("2024-04-07T12:00Z", DeltaT::Table).unwrap().0;
+    let next = |bytes: Vec<u8>| {
+        let sky = Sky::with_ephemeris(Ephemeris::from_bytes(bytes).unwrap(), SkyOptions::default());
+        sky.next_eclipse(day, None).map(|found| found.map(|one| one.greatest().text(0, DeltaT::Table).to_string()))
+    };
+    assert_eq!(next(excerpt()).unwrap().as_deref(), Some("2024-04-08T18:17:20Z"));
+    assert_eq!(next(cut_at("2024-04-08T23:00Z")).unwrap().as_deref(), Some("2024-04-08T18:17:20Z"));
+    let error = next(cut_at("2024-04-08T20:00Z")).unwrap_err().to_string();
+    let words = "; a possible eclipse or transit at 2024-04-08T18:17:20Z needs those of 4 hours before and after";
+    assert!(error.contains("no positions of body 3") && error.ends_with(words), "{error}");
+    assert_eq!(next(cut_at("2024-04-08T18:00Z")).unwrap(), None);
+}
+
+/// States of all times of a file, against the built-in ephemeris, whose Sun is within 0.2 km.
+#[test]
+fn sunlight_needs_no_positions_beyond_the_states() {
+    let built_in = Sky::new(SkyOptions::default());
+    let ephemeris = Ephemeris::from_bytes(excerpt()).unwrap();
+    let (first, last) = ephemeris.span();
+    let sky = Sky::with_ephemeris(ephemeris, SkyOptions::default());
+    let steps = 200;
+    let state = |i: i32| TrajectoryState {
+        time: first.plus(last.seconds_since(first) * f64::from(i) / f64::from(steps)),
+        position: DVec3::new(7000.0, 0.0, 0.0),
+        velocity: None,
+    };
+    let path = [Trajectory::new("", Frame::Gcrs, (0..=steps).map(state).collect()).unwrap()];
+    let [own, other] = [&built_in, &sky].map(|sky| Sunlight::new(sky, &path).unwrap());
+    let blank = || ShadowRow::new([0.0; 3], Ball::new([0.0; 3], 1.0), []);
+    let (mut a, mut b) = (blank(), blank());
+    for i in 0..=steps as usize {
+        own.row(0, i, &mut a);
+        other.row(0, i, &mut b);
+        let apart = [
+            a.observer.distance(b.observer),
+            a.light.center.distance(b.light.center),
+            a.bodies[1].center.distance(b.bodies[1].center),
+        ];
+        assert!(apart[0] < 0.02 && apart[1] < 20.0 && apart[2] < 0.1, "{i}: {apart:?}");
+    }
+}
+
+/// A file with other axes says which.
+#[test]
+fn other_axes_are_named() {
+    let mut bytes = file(&[straight(10, 0, [1.0; 3], [0.0; 3])], true);
+    bytes[1072..1076].copy_from_slice(&17_i32.to_le_bytes());
+    let error = Ephemeris::from_bytes(bytes).unwrap_err().to_string();
+    let words = "no segment of type 2, 3, 9 or 13 in the axes 1 (J2000): its segments have type 2 in the axes 17";
+    assert!(error.ends_with(words), "{error}");
 }
 
 /// A body on a line: position `from` + `speed` t, as a type 2 segment of two intervals.
