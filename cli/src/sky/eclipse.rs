@@ -28,6 +28,7 @@ use crate::drawing::Drawing;
 use crate::render;
 use crate::say;
 use crate::sidecar::Sidecar;
+use crate::summary::counted;
 
 const EXAMPLES: &str = "\
 DATE is a day, 2024-04-08, or an instant, 2024-04-08T18:17:20Z or 2024-04-08T13:17:20-05:00. Times are UTC, and UT1
@@ -375,7 +376,8 @@ impl EclipseArgs {
                 1 => format!("; 1 instant is left out, because the {body} is below the horizon"),
                 some => format!("; {some} instants are left out, because the {body} is below the horizon"),
             };
-            say(&format!("{}: {} frames; wrote {written}{below}", device.name(), instants.len()));
+            let frames = counted(instants.len() as u64, "frame");
+            say(&format!("{}: {frames}; wrote {written}{below}", device.name()));
         }
         Ok(())
     }

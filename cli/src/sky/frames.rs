@@ -257,7 +257,8 @@ pub(super) fn animate(
             let path = numbered(output, i + 1).unwrap_or_default();
             prepare_atomic(&path, |out| write_png(out, &pixels, size, ColorType::Rgb))?.persist()?;
         }
-        return Ok(format!("{} to {}", first.display(), last.display()));
+        let to_last = if first == last { String::new() } else { format!(" to {}", last.display()) };
+        return Ok(format!("{}{to_last}", first.display()));
     }
     let mut failed = None;
     let frames = instants.iter().map(|time| {

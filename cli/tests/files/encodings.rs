@@ -274,6 +274,7 @@ fn places_and_vectors_follow_them_too() {
         ("jd_tdb,x [au],y,z,vx,vy,vz", "column 'x [au]' has the unit 'au', expected km"),
         ("jd_tdb,x,y,z,vx (km/day),vy,vz", "has the unit 'km/day', expected km/s"),
         ("jd_tdb,x,y,z,X,vy,vz", "columns 'x' and 'X' have the same meaning"),
+        ("jd_tdb,x,y,z,vx,vy,time", "v.csv: both time and jd_tdb are given: leave one of them out"),
         ("jd_tdb,x,y,z,vx,vy,jdtdb", "columns 'jd_tdb' and 'jdtdb' have the same meaning"),
     ] {
         refused(system(head), words);

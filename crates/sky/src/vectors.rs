@@ -272,7 +272,11 @@ fn check_row(
         return bad("time", row.tdb_seconds, "expected a number".into());
     }
     if before.is_some_and(|before| before.tdb_seconds >= row.tdb_seconds) {
-        return bad("time", row.tdb_seconds, "expected a time after that of the row before it".into());
+        return bad(
+            "time",
+            row.tdb_seconds,
+            "expected a time (TDB seconds after J2000) after that of the row before it".into(),
+        );
     }
     let fields = ["x", "y", "z", "vx", "vy", "vz"];
     let numbers = row.position.to_array().into_iter().chain(row.velocity.unwrap_or_default().to_array());

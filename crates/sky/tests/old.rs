@@ -75,7 +75,7 @@ fn old_and_future_eclipses_agree() {
 #[test]
 fn old_eclipses_have_their_saros_series_and_delta_t() {
     for (date, saros, delta_t, error) in
-        [("1715-05-03", 114, 12.1, 4.4), ("2186-07-16", 139, 149.8, 102.0), ("-0584-05-22", 57, 18_213.0, 462.0)]
+        [("1715-05-03", 114, 12.1, 4.4), ("2186-07-16", 139, 149.8, 103.2), ("-0584-05-22", 57, 18_213.0, 462.0)]
     {
         let sky = sky(date, DeltaT::Table);
         let Some(Eclipse::Solar(eclipse)) = sky.eclipse_on(sky.parse_time(date).unwrap().0).unwrap() else {

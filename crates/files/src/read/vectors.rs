@@ -332,6 +332,9 @@ fn horizons<'l>(path: &Path, text: &'l str, name: &str) -> Result<VectorTable<'l
 fn csv_table(path: &Path, delta_t: DeltaT) -> Result<VectorTable<'static>> {
     let csv = SmallCsv::read(path, "vectors", &COLUMNS)?;
     let [utc, julian] = ["time", "jd_tdb"].map(|name| csv.column(&[name]));
+    if utc.is_some() && julian.is_some() {
+        return Err(bad_file(path, "both time and jd_tdb are given: leave one of them out"));
+    }
     let time = julian.or(utc).ok_or_else(|| csv.missing("time` or `jd_tdb"))?;
     let fields = FIELDS.map(|name| csv.column(&[name]));
     // Velocities are complete or absent.
