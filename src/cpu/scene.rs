@@ -19,7 +19,7 @@ use crate::batch::ray_attributes::RayAttributeColumns;
 use crate::batch::ray_batch::{CheckStart, RayBatch};
 use crate::batch::sphere_set::{SphereAttributes, SphereSet};
 use crate::cpu::query::kinds::Occluded;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::intersect::motion::Target;
 use crate::intersect::surface::SurfaceDistance;
 use crate::math::simd::level::SimdLevel;
@@ -207,14 +207,31 @@ impl CpuScene {
         Some(RayAttributes { skip_id: from_id, from_id: NO_SPHERE, ..attributes })
     }
 
+    /// Whether a sphere seems to be left out: readers replace such a sphere by a copy of the one before or after it, with mask 0.
+    fn is_left_out(&self, id: usize) -> bool {
+        let is_masked = self.attributes.masks.as_ref().is_some_and(|masks| masks.get(id) == Some(&0));
+        let beside = || [id.checked_sub(1), Some(id + 1)].into_iter().flatten().filter_map(|id| self.spheres.get(id));
+        is_masked && beside().any(|other| *other == self.spheres[id])
+    }
+
     /// Checks the sphere on whose surface a ray should start.
     pub(crate) fn start_check(&self) -> impl CheckStart {
         |number: u64, ray: &Ray, attributes: &RayAttributes| {
-            if attributes.from_id == NO_SPHERE {
+            let id = attributes.from_id;
+            if id == NO_SPHERE {
                 return Ok(());
             }
-            let target = self.target(attributes.from_id, attributes);
-            SurfaceDistance::check(number, ray, attributes, target, self.pairwise.then_some(number))
+            if self.is_left_out(id as usize) {
+                let why = "no ray starts on this sphere: it was left out, or has mask 0 and equals a sphere beside it; leave from_id empty";
+                return Err(Error::record("ray", number, "from_id", id, why));
+            }
+            SurfaceDistance::check(
+                number,
+                ray,
+                attributes,
+                self.target(id, attributes),
+                self.pairwise.then_some(number),
+            )
         }
     }
 

@@ -171,3 +171,41 @@ fn a_surface_nearer_than_the_range_of_a_sensor_blocks_the_beam() {
         assert!(said.contains(hit), "{said}");
     }
 }
+
+/// Its place has a copy of another sphere, on whose surface the rays would seem to start.
+#[test]
+fn no_ray_or_bullet_starts_on_a_sphere_that_is_left_out() {
+    let folder = Folder::new();
+    let why = "from_id is 0: no ray starts on this sphere: it was left out";
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,from_id\n4,0,0,-1,0,0,\n4,0,0,-1,0,0,0\n");
+    folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed,from_id\n4,0,0,5,0,0,1,\n4,0,0,5,0,0,1,0\n");
+    folder.write("p.csv", "x,y,z,id\n4,0,0,0\n");
+    for (spheres, ball) in [
+        ("x,y,z,r\nnan,0,0,1\n5,0,0,1\n", 1),
+        ("x,y,z,r\nnan,0,0,1\n,,,\n5,0,0,1\n", 2),
+        ("x,y,z,r,vx,vy,vz\nnan,0,0,1,9,0,0\n5,0,0,1,0,0,0\n", 1),
+    ] {
+        folder.write("s.csv", spheres);
+        let done = folder.run_ok("cast s.csv r.csv -o - --on-bad skip");
+        assert_eq!(done.output, format!("t,id\n0.0,{ball}\n,\n"), "{spheres}");
+        assert!(done.errors.contains("1 bad rays skipped"), "{}", done.errors);
+    }
+    folder.write("s.csv", "x,y,z,r\nnan,0,0,1\n5,0,0,1\n");
+    let done = folder.run_ok("bullets s.csv b.csv -o - --on-bad skip");
+    assert!(done.output.contains("\nhit,1,0.0,") && done.output.contains("\nmiss,,"), "{}", done.output);
+    assert!(done.errors.contains("1 bad bullets skipped"), "{}", done.errors);
+    let (_, summary) = occluded(&folder, "s.csv p.csv --parallel 1,0,0 --on-bad skip");
+    assert!(summary.contains("column id is not used"), "{summary}");
+    // An atom that is left out.
+    folder.write(
+        "a.pdb",
+        "HETATM    1  MW  SOL A   1       5.000   0.000   0.000  1.00  0.00           M\n\
+         HETATM    2  O   HOH A   2       5.000   0.000   0.000  1.00  0.00           O\n",
+    );
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,from_id\n3.48,0,0,-1,0,0,0\n");
+    folder.refused("cast a.pdb r.csv -o out.csv", why);
+    // Of two equal spheres, each counts as the other.
+    folder.write("s.csv", "x,y,z,r,mask\n5,0,0,1,1\n5,0,0,1,1\n");
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,from_id\n4,0,0,-1,0,0,0\n");
+    assert_eq!(folder.run_ok("cast s.csv r.csv -o - -q").output, "t,id\n,\n");
+}
