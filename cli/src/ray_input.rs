@@ -195,7 +195,6 @@ impl Opened {
                     batch: RayBatch::default(),
                     direction_spec,
                     rounding,
-                    on_surfaces: true,
                 }
             }
             Self::Sensor(file) => {
@@ -274,8 +273,6 @@ pub(crate) enum RayInput {
         batch: RayBatch<[f32; 3]>,
         direction_spec: ResolvedDirection,
         rounding: Rounding,
-        /// Whether the rays start on the surfaces of spheres.
-        on_surfaces: bool,
     },
     Sensor {
         input: LidarInput,
@@ -298,13 +295,7 @@ impl RayInput {
                 *segments = Segments::new(batch.records.iter().copied());
                 Ok(more)
             }
-            Self::Points { batches, batch, on_surfaces, .. } => {
-                let more = batches.next(batch, watch)?;
-                if !*on_surfaces {
-                    batch.optional.from_ids = None;
-                }
-                Ok(more)
-            }
+            Self::Points { batches, batch, .. } => Ok(batches.next(batch, watch)?),
             Self::Sensor { input, now, kept, times, optional } => {
                 let end = Rays::from(&input.sensor).len();
                 *now = now.end..end.min(now.end + RayBatches::BATCH);
@@ -315,13 +306,6 @@ impl RayInput {
                 }
                 Ok(now.start < now.end)
             }
-        }
-    }
-
-    /// Ignores the column of the spheres on which rays from points start.
-    pub(crate) fn leave_surfaces(&mut self) {
-        if let Self::Points { on_surfaces, .. } = self {
-            *on_surfaces = false;
         }
     }
 

@@ -116,14 +116,10 @@ impl Files<'_> {
             (spheres.records, spheres.optional) = Default::default();
         }
         let from_id = self.choose_start_column(from_column, &scene, origin, &watch)?;
-        if matches!(from_id, Some(FromId::Unused(_))) {
-            if is_pipe(self.rays.path()) {
-                rays.leave_surfaces();
-            } else {
-                let (free, _) = self.rays.free().open(&self.args.sphere_options.options(keep.read_options(table)))?;
-                kept = free.kept().to_vec();
-                rays = free.read(origin.unwrap_or_default(), self.args.on_bad)?;
-            }
+        if matches!(from_id, Some(FromId::Unused(_))) && !is_pipe(self.rays.path()) {
+            let (free, _) = self.rays.free().open(&self.args.sphere_options.options(keep.read_options(table)))?;
+            kept = free.kept().to_vec();
+            rays = free.read(origin.unwrap_or_default(), self.args.on_bad)?;
         }
         // An empty query, which fails if the device does not support the precision or the query.
         let _ = cast_query.cast(&scene, Rays::from(&[]).numbered_from(0), &self.query)?;

@@ -1,6 +1,9 @@
 //! Rays from hit points, and surfaces nearer than the range of a sensor, as on the command line.
 
-use umbracast_testing::folder::Folder;
+#[cfg(unix)]
+use std::io::Write;
+
+use umbracast_testing::folder::{Done, Folder};
 use umbracast_testing::root;
 
 /// A folder with some files of `tests/data/cases`.
@@ -208,4 +211,26 @@ fn no_ray_or_bullet_starts_on_a_sphere_that_is_left_out() {
     folder.write("s.csv", "x,y,z,r,mask\n5,0,0,1,1\n5,0,0,1,1\n");
     folder.write("r.csv", "ox,oy,oz,dx,dy,dz,from_id\n4,0,0,-1,0,0,0\n");
     assert_eq!(folder.run_ok("cast s.csv r.csv -o - -q").output, "t,id\n,\n");
+}
+
+/// A pipe cannot be read twice, so that its column `id` is never used without `--from-id`.
+#[test]
+#[cfg(unix)]
+fn a_column_id_of_a_pipe_is_kept_and_not_read() {
+    let folder = cases(&["one.csv"]);
+    for ids in ["7", "site-1", "-1"] {
+        let cast = |more: &str| {
+            folder.make_pipe("p.csv");
+            let child = folder.start(&format!("cast one.csv p.csv -o - --parallel 1,0,0 --query count {more}"));
+            folder.open_pipe("p.csv").write_all(format!("x,y,z,id,tag\n4,0,0,{ids},p\n").as_bytes()).unwrap();
+            let done = Done::of(child);
+            std::fs::remove_file(folder.path("p.csv")).unwrap();
+            assert_eq!(done.code, 0, "{}", done.errors);
+            done
+        };
+        let done = cast("--keep");
+        assert_eq!(done.output, format!("id,tag,count\n{ids},p,1\n"));
+        assert!(done.errors.contains("column id is not used: the points come from a pipe"), "{}", done.errors);
+        assert_eq!(cast("--ignore-extra").output, "count\n1\n");
+    }
 }

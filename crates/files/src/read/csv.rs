@@ -62,7 +62,7 @@ fn open(input: Input, kind: &'static TableSchema, options: &ReadOptions) -> Resu
         ("", ExtraColumns::Keep) if options.only.is_some() => Cell::Ignored,
         ("", _) => Cell::Blank,
         _ => match of_named.next() {
-            Some(Some(field)) => Cell::Field(*field),
+            Some(Some(field)) if options.unread != Some(kind.name(*field)) => Cell::Field(*field),
             _ if options.keeps(name) => Cell::Kept,
             _ => Cell::Ignored,
         },

@@ -45,6 +45,8 @@ pub struct RayFile<T = Ray> {
     source: OpenTable,
     /// The column of the spheres on which rays start, if the file has one.
     from_column: Option<&'static str>,
+    /// Whether the ids of that column are not read.
+    is_unread: bool,
     of: PhantomData<T>,
 }
 
@@ -79,6 +81,9 @@ impl RayFile<[f32; 3]> {
                 &*Box::leak(Box::new(TableSchema { optional: Vec::leak(names), ..FREE_STARTS }))
             }
         };
+        // A column `id` is used only if all points lie on their spheres, so they are read twice.
+        let is_once = *from == FromColumn::Auto && is_pipe(path);
+        let options = &ReadOptions { unread: is_once.then_some(ID), ..*options };
         let source = OpenTable::open_with(path, kind, options)?;
         let find = |name: &str| {
             let own = kind.optional.iter().copied().find(|own| *own == name)?;
@@ -86,7 +91,7 @@ impl RayFile<[f32; 3]> {
         };
         let from_column = match from {
             // Whatever `id` contains, it has no meaning beside `from_id`.
-            FromColumn::Auto if find(FROM_ID).is_some() && find(ID).is_some() && !is_pipe(path) => {
+            FromColumn::Auto if find(FROM_ID).is_some() && find(ID).is_some() && !is_once => {
                 return Self::open_starts(path, options, &FromColumn::Named(FROM_ID.into()));
             }
             FromColumn::Auto => find(FROM_ID).or_else(|| find(ID)),
@@ -96,10 +101,11 @@ impl RayFile<[f32; 3]> {
                 found => found,
             },
         };
-        Ok(Self { path: path.to_path_buf(), kind, source, from_column, of: PhantomData })
+        let is_unread = is_once && from_column == Some(ID);
+        Ok(Self { path: path.to_path_buf(), kind, source, from_column, is_unread, of: PhantomData })
     }
 
-    /// Name of the column that becomes [`OptionalColumns::from_ids`].
+    /// Name of the column that becomes [`OptionalColumns::from_ids`]; not if it is `id` and the points come from a pipe.
     pub fn start_column(&self) -> Option<&'static str> {
         self.from_column
     }
@@ -121,7 +127,7 @@ impl<T: Batched> RayFile<T> {
     pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Self> {
         let (kind, source) = (T::KIND, OpenTable::open_with(path, T::KIND, options)?);
         let from_column = kind.place(FROM_ID).filter(|field| source.fields().contains(field)).map(|_| FROM_ID);
-        Ok(Self { path: path.to_path_buf(), kind, source, from_column, of: PhantomData })
+        Ok(Self { path: path.to_path_buf(), kind, source, from_column, is_unread: false, of: PhantomData })
     }
 
     /// Names of the columns that are kept as text: see [`ExtraColumns::Keep`](super::read_options::ExtraColumns::Keep).
@@ -162,7 +168,8 @@ impl<T: Batched> RayFile<T> {
     /// # Errors
     /// [`Error::Io`] if the thread cannot be started.
     pub fn read(self, origin: DVec3, on_bad: OnBad) -> Result<RayBatches<T>> {
-        let Self { path, kind, source, from_column, .. } = self;
+        let Self { path, kind, source, from_column, is_unread, .. } = self;
+        let from_column = from_column.filter(|_| !is_unread);
         let (total, length, bytes) = (source.rows(), source.length(), source.progress());
         let mut optional = OptionalColumns::of(kind, source.fields());
         optional.from_ids = from_column.map(|_| Vec::new());

@@ -66,6 +66,8 @@ pub struct ReadOptions {
     pub models: Models,
     /// With [`ExtraColumns::Keep`]: of the columns without a field, only these are read, by their lower-case names without a unit.
     pub(crate) only: Option<&'static [&'static str]>,
+    /// Name of a field whose column of text is found, but not read as numbers. It can be kept.
+    pub(crate) unread: Option<&'static str>,
 }
 
 impl ReadOptions {
