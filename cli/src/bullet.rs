@@ -357,7 +357,7 @@ mod tests {
             "found 2 numbers, expected 3: x,y,z",
             "z is 'x': expected a number",
             "z is NaN: a start point must be finite",
-            "the target point must differ from the start point",
+            "x,y,z is the start point: the target point must differ from it",
             "speed is 0: a speed must be above 0",
             "speed is -1: a speed must be above 0",
             "r is -1: a radius must not be negative",

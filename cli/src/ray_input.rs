@@ -14,6 +14,9 @@ use umbracast_files::{
 
 use super::args::{Given, numbers};
 
+/// The field of the sphere on whose surface a ray starts, in errors.
+const FROM_ID: &str = "from_id";
+
 /// The source of the rays, as given on the command line.
 #[derive(Clone, Debug)]
 pub(crate) enum RayInputOptions<'a> {
@@ -77,6 +80,12 @@ impl RayInputOptions<'_> {
     /// Adds the path and the row of a record to an error.
     pub(crate) fn placed(&self, error: impl Into<Error>) -> Error {
         match self {
+            Self::Points(path, _, FromColumn::Named(name)) => match error.into() {
+                Error::Umbracast(umbracast::Error::BadRecord { index, field: FROM_ID, value, why, .. }) => {
+                    Error::bad_file(path, of_row(index, name, &value, &why))
+                }
+                other => placed(path, other),
+            },
             Self::Rays(path) | Self::Segments(path) | Self::Points(path, ..) => placed(path, error),
             Self::Sensor(path) => match error.into() {
                 Error::Umbracast(ray @ umbracast::Error::BadRecord { .. }) => Error::bad_file(path, ray.to_string()),
@@ -431,10 +440,11 @@ pub(crate) fn placed(path: &Path, error: impl Into<Error>) -> Error {
             field,
             value,
             why,
-        }) => {
-            let message = format!("row {} (index {index}): {field} is {value}: {why}", index + 1);
-            Error::bad_file(path, message)
-        }
+        }) => Error::bad_file(path, of_row(index, field, &value, &why)),
         other => other,
     }
+}
+
+fn of_row(index: u64, field: &str, value: &str, why: &str) -> String {
+    format!("row {} (index {index}): {field} is {value}: {why}", index + 1)
 }

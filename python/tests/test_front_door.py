@@ -223,7 +223,7 @@ def test_a_coarse_rounding_of_velocities_is_a_warning():
 def test_a_segment_without_length_is_named():
     scene = umbracast.Scene([[0, 0, 0, 1]], device="cpu")
     path = umbracast.Segments([[0, 0, 3], [0, 0, 0.5]], [[0, 0, 2], [0, 0, 0.5]])
-    with pytest.raises(umbracast.RecordError, match="segment 1: end is 0,0,0.5: both ends are the same point"):
+    with pytest.raises(umbracast.RecordError, match="segment 1: end is the start: both ends are the same point"):
         scene.occluded(path)
 
 

@@ -87,7 +87,9 @@ impl<'a> RayBatch<'a> {
         let segment = |end, place, why: &'static str| Error::record("segment", index, end, commas(place), why);
         match field {
             "direction" if is_segment => {
-                segment("end", origin, "both ends are the same point, which has no direction; `contains` tests points")
+                // Not the coordinates: the caller may have subtracted an origin.
+                let why = "both ends are the same point, which has no direction; `contains` tests points";
+                Error::record("segment", index, "end", "the start", why)
             }
             "ox" | "oy" | "oz" if is_segment => segment("start", origin, "a start must be finite"),
             "dx" | "dy" | "dz" if is_segment => {

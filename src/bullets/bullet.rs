@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::error::{Error, Result};
-use crate::query::validate::{commas, not_finite};
+use crate::query::validate::not_finite;
 use crate::records::NO_SPHERE;
 
 /// A bullet: starts at a point, and flies towards another point and beyond it, at a constant speed. 28 bytes.
@@ -54,7 +54,8 @@ pub(crate) fn check_bullet(index: u64, bullet: &Bullet) -> Result<()> {
         }
     }
     if bullet.from == bullet.to {
-        return bad("x2,y2,z2", commas(bullet.to), "the target point must differ from the start point");
+        // Not the coordinates: the caller may have subtracted an origin.
+        return bad("x2,y2,z2", "the start point".into(), "the target point must differ from it");
     }
     if !bullet.speed.is_finite() {
         return bad("speed", bullet.speed.to_string(), "a speed must be finite");

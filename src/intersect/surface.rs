@@ -17,7 +17,6 @@ use super::sphere::SphereRoots;
 use crate::error::{Error, Result};
 use crate::math::error_free::two_sum;
 use crate::math::float::U_F64 as U;
-use crate::query::validate::commas;
 use crate::records::{Ray, RayAttributes};
 
 /// Roots of a ray that starts on the surface of its target and goes inwards: 0, and `exit` with its error bound.
@@ -159,11 +158,9 @@ impl SurfaceDistance {
             return bad("t_min", ray.t_min.to_string(), why.into());
         }
         if Self::of(ray, target) == Self::Off {
-            let at = commas(ray.origin);
-            let why = format!(
-                "the origin {at} does not lie on the surface of this sphere: a ray that starts elsewhere has no from_id"
-            );
-            return bad("from_id", id.to_string(), why);
+            let why =
+                "the start does not lie on the surface of this sphere: a ray that starts elsewhere has no from_id";
+            return bad("from_id", id.to_string(), why.into());
         }
         Ok(())
     }

@@ -359,7 +359,7 @@ fn invalid_bullets_are_refused() {
         (Bullet { speed: -2.0, ..good }, "speed is -2: a speed must be above 0"),
         (Bullet { speed: f32::NAN, ..good }, "speed is NaN: a speed must be finite"),
         (Bullet { speed: f32::INFINITY, ..good }, "speed is inf: a speed must be finite"),
-        (Bullet { to: Vec3::ZERO, ..good }, "x2,y2,z2 is 0,0,0: the target point must differ from the start point"),
+        (Bullet { to: Vec3::ZERO, ..good }, "x2,y2,z2 is the start point: the target point must differ from it"),
         (Bullet { from: Vec3::new(0.0, f32::NAN, 0.0), ..good }, "y1 is NaN: a start point must be finite"),
         (Bullet { to: Vec3::new(0.0, 0.0, -f32::INFINITY), ..good }, "z2 is -inf: a target point must be finite"),
     ] {

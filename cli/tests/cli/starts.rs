@@ -47,7 +47,7 @@ fn a_column_id_is_used_only_if_every_point_lies_on_its_sphere() {
     assert!(summary.contains("column id is not used: the point in row 2 (index 1)"), "{summary}");
     let refused = folder.run("cast one.csv points.csv -o x.csv --query occluded --toward 0,0,0 --from-id id");
     assert_eq!(refused.code, 2);
-    for part in ["points.csv: row 2 (index 1)", "from_id is 0", "does not lie on the surface"] {
+    for part in ["points.csv: row 2 (index 1)", ": id is 0", "does not lie on the surface"] {
         assert!(refused.errors.contains(part), "{part}: {}", refused.errors);
     }
     // Points that are skipped are on no sphere.
@@ -232,5 +232,24 @@ fn a_column_id_of_a_pipe_is_kept_and_not_read() {
         assert_eq!(done.output, format!("id,tag,count\n{ids},p,1\n"));
         assert!(done.errors.contains("column id is not used: the points come from a pipe"), "{}", done.errors);
         assert_eq!(cast("--ignore-extra").output, "count\n1\n");
+    }
+}
+
+/// The coordinates of messages would be relative to the origin, and not those of the file.
+#[test]
+fn messages_about_bad_rows_have_no_shifted_coordinates() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n10000005.25,0,0,1\n");
+    folder.write("r.csv", "ox,oy,oz,dx,dy,dz,from_id\n10000000,0,0,1,0,0,0\n");
+    folder.write("p.csv", "x,y,z,sphere\n10000000,0,0,0\n");
+    folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed\n10000000,0,0,10000000,0,0,1\n");
+    for (arguments, why) in [
+        ("cast s.csv r.csv", "from_id is 0: the start does not lie on the surface of this sphere"),
+        ("cast s.csv p.csv --parallel 1,0,0 --from-id Sphere", "Sphere is 0: the start does not lie"),
+        ("cast s.csv p.csv --toward 10000000,0,0 --ignore-extra", "x,y,z is the target: the direction"),
+        ("bullets s.csv b.csv", "x2,y2,z2 is the start point: the target point must differ from it"),
+    ] {
+        let done = folder.refused(&format!("{arguments} -o out.csv --origin 10000000,0,0"), why);
+        assert!(!done.errors.contains("0,0,0"), "{}", done.errors);
     }
 }

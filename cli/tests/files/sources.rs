@@ -131,7 +131,7 @@ fn wrong_points() -> Vec<Wrong> {
         text(
             "on the target",
             "x,y,z\n1,2,3\n10,0,0\n",
-            &["p.csv: row 2 (index 1): x,y,z is 10,0,0", "the point is the target"],
+            &["p.csv: row 2 (index 1): x,y,z is the target: the direction of its ray must not be zero"],
         ),
         (
             "too far from the target",

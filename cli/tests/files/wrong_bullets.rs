@@ -23,9 +23,9 @@ fn invalid_input_is_refused_and_no_file_changes() {
         (
             "to itself",
             table("1,2,3,1,2,3,1"),
-            &["line 3: x2,y2,z2 is 1,2,3", "the target point must differ from the start point"],
+            &["line 3: x2,y2,z2 is the start point: the target point must differ from it"],
         ),
-        ("nearly to itself", table("1,2,3,1,2,3.00000001,1"), &["x2,y2,z2 is 1,2,3 after rounding to f32"]),
+        ("nearly to itself", table("1,2,3,1,2,3.00000001,1"), &["x2,y2,z2 is the start point after rounding to f32"]),
         ("NaN start", table("0,nan,0,1,1,1,1"), &["line 3: y1 is nan: a start point must be finite"]),
         (
             "column missing",
@@ -72,7 +72,7 @@ fn invalid_input_is_refused_and_no_file_changes() {
         ("a radius alone", format!("{files} --radius 2"), &["--from"]),
         ("a velocity alone", format!("{files} --velocity 2,0,0"), &["--from"]),
         ("one backwards", one.replace("--speed 3", "--speed -1"), &["speed is -1"]),
-        ("one to itself", one.replace("4,4,4", "0,0,0"), &["--to is 0,0,0", "the target point must differ"]),
+        ("one to itself", one.replace("4,4,4", "0,0,0"), &["--to is the start point", "the target point must differ"]),
         ("one from nowhere", one.replace("--from 0,", "--from nan,"), &["x is NaN: a start point must be finite"]),
         ("one at a point", one.replace("4,4,0,4", "4,4,0,0"), &["r is 0", "the radius must be above 0"]),
         ("one at less", one.replace("4,4,0,4", "4,4,0,-4"), &["r is -4", "negative"]),
@@ -106,7 +106,7 @@ fn invalid_input_is_refused_and_no_file_changes() {
             file("b.npy", array("(2, 7)", 14)),
             npys.into(),
             2,
-            &["row 1 (index 0): x2,y2,z2 is 1,1,1"],
+            &["row 1 (index 0): x2,y2,z2 is the start point"],
         ),
         (
             "raw of others",

@@ -69,8 +69,8 @@ impl PointRays<'_> {
         let PointTarget::At { target, .. } = self.target else { return Ok(()) };
         let direction = target - Vec3::from(*point);
         if direction == Vec3::ZERO {
-            let why = "the point is the target: the direction of its ray must not be zero";
-            return bad(index, "x,y,z", commas(*point), why);
+            // Not the coordinates: the caller may have subtracted an origin.
+            return bad(index, "x,y,z", "the target", "the direction of its ray must not be zero");
         }
         match direction.to_array().iter().position(|away| !away.is_finite()) {
             Some(k) => {
