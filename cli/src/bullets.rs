@@ -21,7 +21,7 @@ use super::flight_summary::FlightTotals;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{first_starts, placed};
 use super::single::{GivenSphere, changed};
-use super::stream::read_spheres_from;
+use super::stream::{read_spheres_from, warn_off_surface};
 use super::{print_summary, say, signals};
 
 const EXAMPLES: &str = "\
@@ -29,8 +29,8 @@ Files:
   .npy  f4 or f8. Spheres (N, 4): x y z r. Bullets (M, 7): x1 y1 z1 x2 y2 z2
         speed
   .csv  named columns. Spheres: x,y,z,r, optional vx,vy,vz: velocity per frame.
-        Bullets: x1,y1,z1,x2,y2,z2,speed, optional radius. Also .npz, and
-        .parquet in builds with --features parquet
+        Bullets: x1,y1,z1,x2,y2,z2,speed, optional radius, from_id. Also .npz,
+        and .parquet in builds with --features parquet
   .f32  raw little-endian records of 4 and 7 f32, as in .npy; also named
         .spheres and .bullets
 A bullet flies from x1,y1,z1 through x2,y2,z2 and beyond, `speed` per frame. It
@@ -363,6 +363,7 @@ impl Files<'_> {
         if let Some(warning) = rounded.warning(scene.spheres()) {
             say(&warning);
         }
+        warn_off_surface(sum.report.off_surface, "bullets");
         let rounded = rounding.changed;
         let summary = sum.summary(
             &device,

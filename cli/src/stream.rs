@@ -23,6 +23,15 @@ use super::ray_input::{RayInput, RayInputOptions};
 use super::summary::{CastSummary, FromId};
 use super::{left_out, print_summary, say, signals};
 
+/// Warns about starts that are far from the surface of their sphere.
+pub(crate) fn warn_off_surface(count: u64, what: &str) {
+    if count > 0 {
+        say(&format!(
+            "warning: {count} {what} start farther from the surface of their sphere than rounding to f32 explains; see from_id in docs/columns.md"
+        ));
+    }
+}
+
 /// A cast with input and output files.
 pub(crate) struct Files<'a> {
     pub(crate) args: &'a CastArgs,
@@ -160,12 +169,7 @@ impl Files<'_> {
             // Printed even with `--quiet`, because the results differ from those of the input before rounding.
             say(&warning);
         }
-        if sum.report.off_surface > 0 {
-            say(&format!(
-                "warning: {} rays start farther from the surface of their sphere than rounding to f32 explains; see from_id in docs/columns.md",
-                sum.report.off_surface
-            ));
-        }
+        warn_off_surface(sum.report.off_surface, "rays");
         let Report { rays, rays_hit, skipped, overflowed, resolved_exactly, off_surface, seconds, .. } = sum.report;
         let (from_id, unused_id) = match from_id {
             Some(FromId::Column(name)) => (Some(name), None),

@@ -253,3 +253,13 @@ fn messages_about_bad_rows_have_no_shifted_coordinates() {
         assert!(!done.errors.contains("0,0,0"), "{}", done.errors);
     }
 }
+
+#[test]
+fn starts_of_bullets_far_from_their_surface_are_reported() {
+    let folder = Folder::new();
+    folder.write("s.csv", "x,y,z,r\n0,0,0,1\n");
+    folder.write("b.csv", "x1,y1,z1,x2,y2,z2,speed,from_id\n1.0005,0,0,0,0,0,1,0\n1,0,0,2,0,0,1,0\n");
+    let errors = folder.run_ok("bullets s.csv b.csv -o out.csv -q").errors;
+    assert!(errors.starts_with("warning: 1 bullets start farther from the surface of their sphere"), "{errors}");
+    assert!(folder.run_ok("bullets --help").output.contains("optional radius, from_id"));
+}
