@@ -4,17 +4,31 @@ use std::io::{BufRead, Write};
 
 use crate::error::{Error, Result};
 use serde::Serialize;
-use umbracast::glam::Vec3;
+use umbracast::glam::{DVec3, Vec3};
 use umbracast::{Bullet, Bullets, DeviceOptions, Leg, LegStatus, Precision, Query, SceneOptions, Sphere};
 use umbracast::{Device, MovingSphere};
 
-use super::args::{Given, numbers};
-use super::single::{GivenSphere, Number, changed, describe, message_of, number, short, sphere, vector};
+use super::args::{Given, Origin, numbers};
+use super::coarse::BULLET;
+use super::single::{
+    GivenSphere, Number, changed, coarse, describe, describe_from, from_origin, message_of, number, origin_of,
+    position_from, short, sphere, sphere_of, vector,
+};
 use super::{print, print_json, say};
 
-/// A point in f32, and how many of its numbers rounding changed.
+/// A valid point or velocity: its numbers as given.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenPoint(Vec3, u64);
+pub(crate) struct GivenPoint(Vec<Given>);
+
+impl GivenPoint {
+    fn narrow(&self) -> Vec3 {
+        narrow(&self.0)
+    }
+}
+
+fn narrow(given: &[Given]) -> Vec3 {
+    Vec3::new(given[0].narrow, given[1].narrow, given[2].narrow)
+}
 
 /// A speed or a radius in f32, and 1 if rounding changed it, else 0.
 #[derive(Clone, Debug)]
@@ -23,12 +37,11 @@ pub(crate) struct GivenNumber(f32, u64);
 /// Parser of `--from` and `--to`.
 pub(crate) fn point(text: &str) -> Result<GivenPoint, String> {
     let given = numbers(text, "x,y,z", &[3])?;
-    let [x, y, z] = [0, 1, 2].map(|i| given[i].narrow);
-    let point = Vec3::new(x, y, z);
+    let point = narrow(&given);
     // Checks the point as the start of a bullet, which needs a second, different point.
     let other = if point == Vec3::X { Vec3::Y } else { Vec3::X };
     Bullet::new(point, other, 1.0).check().map_err(|e| without_number(&message_of(&e)))?;
-    Ok(GivenPoint(point, changed(&given)))
+    Ok(GivenPoint(given))
 }
 
 /// Parser of `--speed`.
@@ -54,7 +67,7 @@ pub(crate) fn velocity(text: &str) -> Result<GivenPoint, String> {
     let velocity = [0, 1, 2].map(|i| given[i].narrow);
     match ["vx", "vy", "vz"].into_iter().zip(velocity).find(|(_, value)| !value.is_finite()) {
         Some((field, value)) => Err(format!("{field} is {value}: a velocity must be finite")),
-        None => Ok(GivenPoint(velocity.into(), changed(&given))),
+        None => Ok(GivenPoint(given)),
     }
 }
 
@@ -115,6 +128,10 @@ pub(crate) struct One {
     velocity: Option<Vec3>,
     /// Number of values that rounding to f32 changed.
     rounded: u64,
+    /// The point that was subtracted before.
+    origin: Option<DVec3>,
+    /// The warning about rounding.
+    warning: Option<String>,
 }
 
 impl One {
@@ -122,15 +139,26 @@ impl One {
         from: &GivenPoint,
         to: &GivenPoint,
         speed: &GivenNumber,
-        (sphere, changed): (Sphere, u64),
+        sphere: &GivenSphere,
         (radius, velocity): (Option<&GivenNumber>, Option<&GivenPoint>),
+        asked: Option<Origin>,
     ) -> Result<Self> {
-        let bullet = Bullet::new(from.0, to.0, speed.0);
+        let origin = origin_of(asked, &from.0, &sphere.1);
+        let [from, to, ball] = [&from.0, &to.0, &sphere.1].map(|given| from_origin(given, origin.unwrap_or_default()));
+        let (bullet, sphere) = (Bullet::new(narrow(&from), narrow(&to), speed.0), sphere_of(&ball));
+        let after = if origin.is_some() { "after --origin is subtracted, " } else { "" };
         // The parsers of the options have checked everything else.
-        bullet.check().map_err(|e| Error::Usage(message_of(&e).replacen("x2,y2,z2", "--to", 1)))?;
-        let rounded = from.1 + to.1 + speed.1 + changed + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| v.1);
-        let (radius, velocity) = (radius.map(|r| r.0), velocity.map(|v| v.0));
-        Ok(Self { bullet, sphere, radius, velocity, rounded })
+        bullet.check().and_then(|()| sphere.check()).map_err(|error| {
+            let apart = from.iter().zip(&to).any(|(from, to)| from.wide != to.wide);
+            let equal = if apart { "the start point after rounding to f32" } else { "the start point" };
+            let why = message_of(&error).replacen("x2,y2,z2 is the start point", &format!("--to is {equal}"), 1);
+            Error::Usage(format!("{after}{why}"))
+        })?;
+        let warning = coarse((&sphere, &ball), &[&from, &to], BULLET, (asked, origin));
+        let rounded = changed(&from) + changed(&to) + changed(&ball) + speed.1;
+        let rounded = rounded + radius.map_or(0, |r| r.1) + velocity.map_or(0, |v| changed(&v.0));
+        let (radius, velocity) = (radius.map(|r| r.0), velocity.map(GivenPoint::narrow));
+        Ok(Self { bullet, sphere, radius, velocity, rounded, origin, warning })
     }
 
     /// The flight of the bullet up to its first hit. A sphere at rest is intersected by the CPU engine at `exact`; a moving sphere is
@@ -166,26 +194,29 @@ impl One {
 
     /// Prints the flight of the bullet, as text or as JSON.
     pub(crate) fn show(&self, as_json: bool, quiet: bool) -> Result<()> {
-        let Self { bullet, sphere, radius, velocity, rounded } = self;
+        let Self { bullet, sphere, radius, velocity, rounded, origin, warning } = self;
+        let (place, position) = (|v| describe_from(*origin, v), |v| position_from(*origin, v));
         let leg = self.leg()?;
+        let warn = || warning.iter().for_each(|warning| say(warning));
         if as_json {
+            warn();
             let hit = leg.is_hit().then_some(&leg);
             return print_json(&BulletSummary {
                 bullet: GivenBullet {
-                    from: vector(bullet.from),
-                    to: vector(bullet.to),
+                    from: position(bullet.from),
+                    to: position(bullet.to),
                     speed: number(bullet.speed),
                     radius: number(radius.unwrap_or(0.0)),
                 },
                 sphere: GivenBall {
-                    center: vector(sphere.center),
+                    center: position(sphere.center),
                     radius: number(sphere.radius),
                     velocity: vector(velocity.unwrap_or_default()),
                 },
                 status: leg.status.word(),
                 distance: hit.map(|leg| number(leg.distance)),
                 frames: hit.map(|leg| number(leg.frames)),
-                point: hit.map(|leg| vector(leg.point)),
+                point: hit.map(|leg| position(leg.point)),
                 grazing_rad: hit.map(|leg| number(leg.grazing_rad)),
                 velocity: hit.map(|leg| vector(leg.velocity)),
                 rounded: *rounded,
@@ -193,11 +224,11 @@ impl One {
         }
         let mut text = format!(
             "bullet    from {} towards {}, speed {}{}\nsphere    center {}, radius {}{}\n",
-            describe(bullet.from),
-            describe(bullet.to),
+            place(bullet.from),
+            place(bullet.to),
             short(bullet.speed),
             radius.map(|radius| format!(", radius {}", short(radius))).unwrap_or_default(),
-            describe(sphere.center),
+            place(sphere.center),
             short(sphere.radius),
             velocity.map(|velocity| format!(", velocity {}", describe(velocity))).unwrap_or_default()
         );
@@ -207,7 +238,7 @@ impl One {
                  ricochet  {:.4}° to the tangent plane ({} rad), velocity {}\n",
                 short(leg.distance),
                 short(leg.frames),
-                describe(leg.point),
+                place(leg.point),
                 f64::from(leg.grazing_rad).to_degrees(),
                 short(leg.grazing_rad),
                 describe(leg.velocity)
@@ -216,6 +247,10 @@ impl One {
             LegStatus::StartedInside => "hit       none: the bullet starts inside the sphere\n".into(),
         };
         print(&text)?;
+        warn();
+        if !quiet && let Some(DVec3 { x, y, z }) = origin {
+            say(&format!("--origin {x},{y},{z} was subtracted before rounding"));
+        }
         if *rounded > 0 && !quiet {
             say(&format!("{rounded} numbers were rounded to f32"));
         }
@@ -228,10 +263,11 @@ impl One {
 pub(crate) fn ask(
     input: &mut impl BufRead,
     out: &mut impl Write,
+    origin: Option<Origin>,
     mut show: impl FnMut(&One) -> Result<()>,
 ) -> Result<bool> {
     loop {
-        let Some(one) = ask_one(input, out) else { return Ok(false) };
+        let Some(one) = ask_one(input, out, origin) else { return Ok(false) };
         show(&one)?;
         let again = asked(input, out, "Another bullet? y or n", "n", |text| match text {
             "y" | "Y" | "yes" => Ok(true),
@@ -244,28 +280,30 @@ pub(crate) fn ask(
     }
 }
 
-fn ask_one(input: &mut impl BufRead, out: &mut impl Write) -> Option<One> {
+fn ask_one(input: &mut impl BufRead, out: &mut impl Write, origin: Option<Origin>) -> Option<One> {
     let from = asked(input, out, "Bullet's start point x,y,z", "0,0,0", point)?;
     let to = asked(input, out, "Bullet's target point x,y,z", "4,4,4", |text| {
         let to = point(text)?;
-        Bullet::new(from.0, to.0, 1.0).check().map_err(|e| message_of(&e).replacen("x2,y2,z2", "x,y,z", 1))?;
+        Bullet::new(from.narrow(), to.narrow(), 1.0)
+            .check()
+            .map_err(|e| message_of(&e).replacen("x2,y2,z2", "x,y,z", 1))?;
         Ok(to)
     })?;
     let speed = asked(input, out, "Bullet's speed, per frame", "3", speed)?;
     let wide = asked(input, out, "Bullet's radius, 0 for a point", "0", radius)?;
     let center = asked(input, out, "Sphere's center x,y,z", "4,4,0", point)?;
-    let radius = asked(input, out, "Sphere's radius", "4", |text| {
+    let sphere = asked(input, out, "Sphere's radius", "4", |text| {
         let given: Vec<Given> = numbers(text, "r", &[1])?;
-        let r = given[0].narrow;
-        Sphere::new(center.0, r).check().map_err(|e| message_of(&e))?;
-        if r == 0.0 { Err(FLAT.into()) } else { Ok((r, changed(&given))) }
+        let ball = [&center.0[..], &given].concat();
+        let sphere = sphere_of(&ball);
+        sphere.check().map_err(|e| message_of(&e))?;
+        if sphere.radius == 0.0 { Err(FLAT.into()) } else { Ok(GivenSphere(sphere, ball)) }
     })?;
     let velocity = asked(input, out, "Sphere's velocity vx,vy,vz, per frame", "0,0,0", velocity)?;
-    let sphere = (Sphere::new(center.0, radius.0), center.1 + radius.1);
     // A radius of 0 is a point, and a velocity of 0 is a sphere at rest.
-    let (wide, velocity) = (Some(&wide).filter(|r| r.0 > 0.0), Some(&velocity).filter(|v| v.0 != Vec3::ZERO));
+    let (wide, velocity) = (Some(&wide).filter(|r| r.0 > 0.0), Some(&velocity).filter(|v| v.narrow() != Vec3::ZERO));
     // The prompts have checked every value.
-    One::new(&from, &to, &speed, sphere, (wide, velocity)).ok()
+    One::new(&from, &to, &speed, &sphere, (wide, velocity), origin).ok()
 }
 
 /// Prompts until `parse` accepts the line. `None` at the end of the input. Numbers may be separated by commas or spaces.
@@ -301,7 +339,7 @@ mod tests {
 
     fn told(answers: &str) -> (Vec<One>, String, bool) {
         let (mut out, mut list) = (Vec::new(), Vec::new());
-        let whole = ask(&mut answers.as_bytes(), &mut out, |one| {
+        let whole = ask(&mut answers.as_bytes(), &mut out, None, |one| {
             list.push(one.clone());
             Ok(())
         });

@@ -15,12 +15,12 @@ use umbracast_files::{AnswerRow, Column, FileWriter, Heights, Number, RayBatch, 
 
 use super::args::{DeviceArgs, Origin, SphereArgs, SummaryArgs, TableArgs, numbers, precisions, words};
 use super::bullet::{self, One};
-use super::coarse::Rounded;
+use super::coarse::{BULLET, Rounded};
 use super::compare::Reference;
 use super::flight_summary::FlightTotals;
 use super::progress::{CastProgress, ProgressDisplay};
 use super::ray_input::{first_starts, placed};
-use super::single::{GivenSphere, changed};
+use super::single::GivenSphere;
 use super::stream::{read_spheres_from, warn_off_surface};
 use super::{print_summary, say, signals};
 
@@ -103,7 +103,7 @@ pub(crate) struct BulletsArgs {
     frames: Option<f32>,
     /// Subtract a point from all positions in f64 before rounding to f32, for coordinates far from 0: x,y,z, or auto for
     /// the centre of the spheres, or a point near the bullets if that keeps more digits; positions in OUT are in the coordinates of the files, as f64
-    #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true, requires = "spheres")]
+    #[arg(long, value_name = "X,Y,Z|auto", allow_hyphen_values = true)]
     origin: Option<Origin>,
     /// What to do with invalid spheres (NaN, negative radius) and bullets (NaN, no speed, both points equal)
     #[arg(long, value_parser = words([
@@ -149,7 +149,7 @@ pub(crate) struct BulletsArgs {
 }
 
 /// Arguments that require files.
-const FILES_ONLY: &str = "spheres bullets output bounces frames origin on_bad precision device compare format \
+const FILES_ONLY: &str = "spheres bullets output bounces frames on_bad precision device compare format \
     input_format ignore_extra sphere_radius unknown_atoms models";
 
 /// Parser of `--frames`.
@@ -167,12 +167,11 @@ pub(crate) fn run(args: &BulletsArgs) -> Result<()> {
         (Some(spheres), Some(bullets), Some(output), ..) => Files { args, spheres, bullets, output }.run(),
         (.., Some(from), Some(to), Some(speed), Some(sphere)) => {
             let more = (args.radius.as_ref(), args.velocity.as_ref());
-            let sphere = (sphere.0, changed(&sphere.1));
-            One::new(from, to, speed, sphere, more)?.show(args.summary.json, args.summary.quiet)
+            One::new(from, to, speed, sphere, more, args.origin)?.show(args.summary.json, args.summary.quiet)
         }
         _ if std::io::stdin().is_terminal() => {
             let show = |one: &One| one.show(args.summary.json, args.summary.quiet);
-            if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), show)? {
+            if bullet::ask(&mut std::io::stdin().lock(), &mut std::io::stderr(), args.origin, show)? {
                 Ok(())
             } else {
                 Err(Error::Usage("the input ended before all values were given".into()))
@@ -353,13 +352,7 @@ impl Files<'_> {
         let mut rounding = spheres.rounding;
         rounding += bullets.rounding();
         let files = &[self.spheres, self.bullets];
-        let rounded = Rounded {
-            rounding,
-            heights: &heights,
-            what: "the start of a bullet",
-            origin: (args.origin, origin),
-            files,
-        };
+        let rounded = Rounded { rounding, heights: &heights, what: BULLET, origin: (args.origin, origin), files };
         if let Some(warning) = rounded.warning(scene.spheres()) {
             say(&warning);
         }

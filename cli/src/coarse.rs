@@ -14,6 +14,9 @@ const SHARE: f64 = 1e-3;
 /// What is near a surface if rays are cast.
 pub(crate) const RAY: &str = "the start of a ray";
 
+/// The same if bullets are shot.
+pub(crate) const BULLET: &str = "the start of a bullet";
+
 /// The input of a command, after rounding.
 pub(crate) struct Rounded<'a> {
     pub(crate) rounding: Rounding,

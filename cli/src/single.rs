@@ -28,8 +28,20 @@ fn position(given: &[Given]) -> DVec3 {
     DVec3::new(given[0].wide, given[1].wide, given[2].wide)
 }
 
+/// The point to subtract, for a start and a sphere as given.
+pub(super) fn origin_of(asked: Option<Origin>, start: &[Given], sphere: &[Given]) -> Option<DVec3> {
+    asked.map(|origin| match origin {
+        Origin::At(origin) => origin,
+        Origin::Auto => {
+            let mut finder = OriginFinder::new(&[position(start)]);
+            finder.add(position(sphere), sphere[3].wide);
+            finder.origin()
+        }
+    })
+}
+
 /// Subtracts an origin from a position before it is rounded. Returns the numbers as they are then given.
-fn from_origin(given: &[Given], origin: DVec3) -> Vec<Given> {
+pub(super) fn from_origin(given: &[Given], origin: DVec3) -> Vec<Given> {
     let mut given = given.to_vec();
     for (number, from) in given.iter_mut().zip(origin.to_array()).filter(|(_, from)| *from != 0.0) {
         let wide = number.wide - from;
@@ -59,7 +71,7 @@ pub(crate) fn sphere(text: &str) -> Result<GivenSphere, String> {
     Ok(GivenSphere(sphere, given))
 }
 
-fn sphere_of(given: &[Given]) -> Sphere {
+pub(super) fn sphere_of(given: &[Given]) -> Sphere {
     let n = |i: usize| given[i].narrow;
     Sphere::new([n(0), n(1), n(2)], n(3))
 }
@@ -89,14 +101,7 @@ struct Pair {
 
 impl Pair {
     fn new(sphere: &GivenSphere, ray: &GivenRay, asked: Option<Origin>) -> Result<Self> {
-        let origin = asked.map(|origin| match origin {
-            Origin::At(origin) => origin,
-            Origin::Auto => {
-                let mut finder = OriginFinder::new(&[position(&ray.0)]);
-                finder.add(position(&sphere.1), sphere.1[3].wide);
-                finder.origin()
-            }
-        });
+        let origin = origin_of(asked, &ray.0, &sphere.1);
         let from = |given| from_origin(given, origin.unwrap_or_default());
         let given = (from(&sphere.1), from(&ray.0));
         let (sphere, ray) = (sphere_of(&given.0), ray_of(&given.1));
@@ -104,22 +109,30 @@ impl Pair {
         let bad =
             |error: &umbracast::Error| Error::Usage(format!("after --origin is subtracted, {}", message_of(error)));
         sphere.check().and_then(|()| ray.check()).map_err(|error| bad(&error))?;
-        let warning = coarse(&given, &sphere, &ray, (asked, origin));
+        let warning = coarse((&sphere, &given.0), &[&given.1], RAY, (asked, origin));
         Ok(Self { sphere, ray, origin, warning, rounded: changed(&given.0) + changed(&given.1) })
     }
 
-    /// A position in the coordinates of the arguments, as text.
     fn describe(&self, v: Vec3) -> String {
-        match self.origin {
-            None => describe(v),
-            Some(origin) => (v.as_dvec3() + origin).to_array().map(|x| (x + 0.0).to_string()).join(" "),
-        }
+        describe_from(self.origin, v)
     }
 
-    /// A position in the coordinates of the arguments, for JSON.
     fn position(&self, v: Vec3) -> [Number; 3] {
-        self.origin.map_or_else(|| vector(v), |origin| (v.as_dvec3() + origin).to_array().map(Number::Finite))
+        position_from(self.origin, v)
     }
+}
+
+/// A position in the coordinates of the arguments, as text.
+pub(super) fn describe_from(origin: Option<DVec3>, v: Vec3) -> String {
+    match origin {
+        None => describe(v),
+        Some(origin) => (v.as_dvec3() + origin).to_array().map(|x| (x + 0.0).to_string()).join(" "),
+    }
+}
+
+/// A position in the coordinates of the arguments, for JSON.
+pub(super) fn position_from(origin: Option<DVec3>, v: Vec3) -> [Number; 3] {
+    origin.map_or_else(|| vector(v), |origin| (v.as_dvec3() + origin).to_array().map(Number::Finite))
 }
 
 /// A number of JSON: the shortest decimal. Infinities, which JSON does not have, are text.
@@ -189,11 +202,11 @@ struct Pass {
     clearance: Number,
 }
 
-/// The warning about rounding.
-fn coarse(
-    given: &(Vec<Given>, Vec<Given>),
-    sphere: &Sphere,
-    ray: &Ray,
+/// The warning about rounding for one sphere and some points, the first of which is the start: `what`.
+pub(super) fn coarse(
+    (sphere, ball): (&Sphere, &[Given]),
+    points: &[&[Given]],
+    what: &'static str,
     origin: (Option<Origin>, Option<DVec3>),
 ) -> Option<String> {
     let noted = |given: &[Given]| {
@@ -201,12 +214,13 @@ fn coarse(
         (0..3).for_each(|k| rounding.note("position", Role::Position(k), given[k].wide, given[k].narrow));
         rounding
     };
-    let (mut rounding, start) = (noted(&given.0), noted(&given.1));
-    rounding.note("r", Role::Radius, given.0[3].wide, given.0[3].narrow);
+    let (mut rounding, start) = (noted(ball), points[0]);
+    rounding.note("r", Role::Radius, ball[3].wide, ball[3].narrow);
+    let at = Vec3::new(start[0].narrow, start[1].narrow, start[2].narrow);
     let mut heights = Heights::default();
-    heights.add((&[*sphere]).into(), &rounding, 1, |_| Some((ray.origin, start.change_of(ray.origin), NO_SPHERE)));
-    rounding += start;
-    Rounded { rounding, heights: &heights, what: RAY, origin, files: &[] }.warning(&[*sphere])
+    heights.add((&[*sphere]).into(), &rounding, 1, |_| Some((at, noted(start).change_of(at), NO_SPHERE)));
+    points.iter().for_each(|point| rounding += noted(point));
+    Rounded { rounding, heights: &heights, what, origin, files: &[] }.warning(&[*sphere])
 }
 
 pub(crate) fn run(
@@ -223,7 +237,9 @@ pub(crate) fn run(
     // A start on the surface is not inside: a solid ball is hit there in either case.
     let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
     let overflowed = ray.exceeds_f32(sphere, query);
+    let warn = || pair.warning.iter().for_each(|warning| say(warning));
     if as_json {
+        warn();
         return print_json(&SingleSummary {
             precision: query.precision.resolved(false).word(),
             sphere: GivenBall { center: pair.position(sphere.center), radius: number(sphere.radius) },
@@ -277,9 +293,7 @@ pub(crate) fn run(
     if overflowed && !quiet {
         say("the ray misses only because t exceeds f32: use a longer direction, which makes t smaller");
     }
-    if let Some(warning) = &pair.warning {
-        say(warning);
-    }
+    warn();
     if !quiet && let Some(DVec3 { x, y, z }) = pair.origin {
         say(&format!("--origin {x},{y},{z} was subtracted before rounding"));
     }
