@@ -150,6 +150,7 @@ fn archives_and_arrays_are_read_as_they_are_written() {
     folder
         .write("short.npz", archive(&short))
         .write("text.npz", archive(&text))
+        .write("twice.csv", "ox,oy,oz,dx,dy,dz,foo,foo\n0,0,0,1,0,0,a,b\n")
         .write("bad.npz", "PK\x03\x04 and no more");
     for (arguments, words) in [
         ("cast short.npz r.csv -o o.csv", "array 'x' has 2 numbers and array 'z' 1"),
@@ -159,6 +160,8 @@ fn archives_and_arrays_are_read_as_they_are_written() {
         ("cast held.npz r.csv -o o.csv", "column"),
         ("cast s.csv r.csv -o o", "cannot write results to a file without an extension"),
         ("cast s.csv r.csv -o o.npy --query all", "are no single array"),
+        ("cast s.csv twice.csv -o o.csv --keep", "two kept columns have the name 'foo': rename one of them"),
+        ("cast s.csv twice.csv -o o.parquet --keep", "two kept columns have the name 'foo': rename one of them"),
         ("cast s.csv r.csv -o o.npz --format csv", "selects another format"),
     ] {
         folder.refused(arguments, words);

@@ -51,6 +51,13 @@ impl<T: AnswerRow> FileWriter<[T]> {
                 format!("the results have a column '{}': rename the kept column", column.0),
             ));
         }
+        // Many readers of Parquet refuse two columns of one name.
+        if let Some((_, name)) = kept.iter().enumerate().find(|(i, name)| kept[..*i].contains(name)) {
+            return Err(Error::bad_output(
+                path,
+                format!("two kept columns have the name '{name}': rename one of them"),
+            ));
+        }
         let has_points = ["x", "y", "z"].iter().all(|axis| columns.iter().any(|column| column.0 == *axis));
         Self::begin(path, format, has_points, |kind, file| {
             let writer: Box<dyn BatchWriter<[T]>> = match kind {
