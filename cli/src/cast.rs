@@ -361,7 +361,11 @@ impl Files<'_> {
                 Some(extension) => ["npy", "f32"].contains(&&**extension),
             };
             if is_array {
-                let message = "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet";
+                let message = if is_standard_stream(self.output) {
+                    "the lists of all and nearest are no single array: leave out --format, or use -o with a file .npz, .csv or .parquet"
+                } else {
+                    "the lists of all and nearest are no single array: supported are .npz, .csv and .parquet"
+                };
                 return Err(umbracast_files::Error::bad_output(self.output, message).into());
             }
         }

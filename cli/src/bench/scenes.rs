@@ -110,7 +110,7 @@ struct BatchRow {
 
 pub(super) fn run(args: &ScenesArgs) -> Result<()> {
     let inputs = match &args.sphere_file {
-        Some(spheres) => vec![read(spheres, &args.ray_files)?],
+        Some(spheres) => vec![read(spheres, &args.ray_files).map_err(without_options)?],
         None => sets::all(args.spheres, args.rays),
     };
     let device = Device::open(&args.device.options(args.precision))?;
@@ -137,6 +137,16 @@ pub(super) fn read(spheres: &Path, rays: &[PathBuf]) -> Result<Input> {
     let batches =
         files.into_iter().map(|(path, file)| Ok((stem(path), all_rays(path, file)?))).collect::<Result<_>>()?;
     Ok(Input { name: stem(spheres), spheres: table.records, batches })
+}
+
+/// Messages of readers name options of `cast`.
+fn without_options(error: Error) -> Error {
+    match error {
+        Error::Files(umbracast_files::Error::BadFile { path, message }) if message.contains("--") => {
+            Error::bad_file(&path, format!("{message} (bench has none of these options: change the file)"))
+        }
+        other => other,
+    }
 }
 
 fn stem(path: &Path) -> String {

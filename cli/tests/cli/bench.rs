@@ -152,6 +152,7 @@ fn small_batches_are_timed_on_every_device() {
 fn invalid_arguments_are_named() {
     let folder = Folder::new();
     folder.write("s.csv", SPHERES).write("r.csv", RAYS).write("s.spheres", "").write("r.rays", "");
+    folder.write("more.csv", "ox,oy,oz,dx,dy,dz,tag\n0,0,0,1,0,0,1\n").write("p.csv", "x,y,z\n0,0,0\n");
     folder.write("bad.csv", "ox,oy,oz,dx,dy,dz\n0,0,0,1,0,0\n0,0,0,0,0,0\n");
     for (arguments, code, words) in [
         ("scenes absent.csv r.csv", 5, ["cannot read absent.csv", ""]),
@@ -159,6 +160,8 @@ fn invalid_arguments_are_named() {
         ("scenes r.rays s.spheres", 2, ["cannot read", "the order of the files is SPHERES, then RAYS"]),
         ("scenes s.csv s.spheres", 2, ["s.spheres", "the order of the files is SPHERES, then RAYS"]),
         ("scenes s.csv r.csv bad.csv", 2, ["bad.csv", "direction"]),
+        ("scenes s.csv more.csv", 2, ["unknown column 'tag'", "(bench has none of these options: change the file)"]),
+        ("scenes p.csv r.csv", 2, ["--sphere-radius", "(bench has none of these options: change the file)"]),
         ("scenes s.csv", 2, ["RAYS", "required"]),
         ("scenes s.csv r.csv --spheres 5", 2, ["--spheres", "cannot be used with"]),
         ("scenes s.csv r.csv --rays 5", 2, ["--rays", "cannot be used with"]),
