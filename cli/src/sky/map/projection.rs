@@ -214,6 +214,8 @@ mod tests {
             (Kind::Orthographic, [-180.0, -90.0, 180.0, 90.0]),
             (Kind::Stereographic, [-180.0, -90.0, 180.0, -40.0]),
             (Kind::Stereographic, [20.0, 60.0, 60.0, 80.0]),
+            // About the pole, which is not in the middle of the picture.
+            (Kind::Stereographic, [-40.0, 20.0, 40.0, 90.0]),
         ] {
             let projection = Projection::new(kind, region, [25.0, 40.0]).fit(frame);
             let middle = DVec2::new(550.0, 480.0);
