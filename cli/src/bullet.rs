@@ -11,10 +11,10 @@ use umbracast::{Device, MovingSphere};
 use super::args::{Given, Origin, numbers};
 use super::coarse::BULLET;
 use super::single::{
-    GivenSphere, Number, changed, coarse, describe, describe_from, from_origin, message_of, number, origin_of,
-    position_from, short, sphere, sphere_of, vector,
+    GivenSphere, Number, changed, coarse, describe, describe_from, from_origin, message_of, narrow, number, origin_of,
+    position_from, say_rounding, short, sphere, sphere_of, vector,
 };
-use super::{print, print_json, say};
+use super::{print, print_json};
 
 /// A valid point or velocity: its numbers as given.
 #[derive(Clone, Debug)]
@@ -24,10 +24,6 @@ impl GivenPoint {
     fn narrow(&self) -> Vec3 {
         narrow(&self.0)
     }
-}
-
-fn narrow(given: &[Given]) -> Vec3 {
-    Vec3::new(given[0].narrow, given[1].narrow, given[2].narrow)
 }
 
 /// A speed or a radius in f32, and 1 if rounding changed it, else 0.
@@ -64,8 +60,7 @@ pub(crate) fn radius(text: &str) -> Result<GivenNumber, String> {
 /// Parser of `--velocity`.
 pub(crate) fn velocity(text: &str) -> Result<GivenPoint, String> {
     let given = numbers(text, "vx,vy,vz", &[3])?;
-    let velocity = [0, 1, 2].map(|i| given[i].narrow);
-    match ["vx", "vy", "vz"].into_iter().zip(velocity).find(|(_, value)| !value.is_finite()) {
+    match ["vx", "vy", "vz"].into_iter().zip(narrow(&given).to_array()).find(|(_, value)| !value.is_finite()) {
         Some((field, value)) => Err(format!("{field} is {value}: a velocity must be finite")),
         None => Ok(GivenPoint(given)),
     }
@@ -197,9 +192,9 @@ impl One {
         let Self { bullet, sphere, radius, velocity, rounded, origin, warning } = self;
         let (place, position) = (|v| describe_from(*origin, v), |v| position_from(*origin, v));
         let leg = self.leg()?;
-        let warn = || warning.iter().for_each(|warning| say(warning));
+        let say_rounding = |quiet| say_rounding(warning.as_deref(), *origin, *rounded, quiet);
         if as_json {
-            warn();
+            say_rounding(true);
             let hit = leg.is_hit().then_some(&leg);
             return print_json(&BulletSummary {
                 bullet: GivenBullet {
@@ -247,13 +242,7 @@ impl One {
             LegStatus::StartedInside => "hit       none: the bullet starts inside the sphere\n".into(),
         };
         print(&text)?;
-        warn();
-        if !quiet && let Some(DVec3 { x, y, z }) = origin {
-            say(&format!("--origin {x},{y},{z} was subtracted before rounding"));
-        }
-        if *rounded > 0 && !quiet {
-            say(&format!("{rounded} numbers were rounded to f32"));
-        }
+        say_rounding(quiet);
         Ok(())
     }
 }

@@ -14,9 +14,6 @@ use umbracast_files::{
 
 use super::args::{Given, numbers};
 
-/// The field of the sphere on whose surface a ray starts, in errors.
-const FROM_ID: &str = "from_id";
-
 /// The source of the rays, as given on the command line.
 #[derive(Clone, Debug)]
 pub(crate) enum RayInputOptions<'a> {
@@ -81,7 +78,7 @@ impl RayInputOptions<'_> {
     pub(crate) fn placed(&self, error: impl Into<Error>) -> Error {
         match self {
             Self::Points(path, _, FromColumn::Named(name)) => match error.into() {
-                Error::Umbracast(umbracast::Error::BadRecord { index, field: FROM_ID, value, why, .. }) => {
+                Error::Umbracast(umbracast::Error::BadRecord { index, field: "from_id", value, why, .. }) => {
                     Error::bad_file(path, of_row(index, name, &value, &why))
                 }
                 other => placed(path, other),

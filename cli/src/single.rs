@@ -28,6 +28,11 @@ fn position(given: &[Given]) -> DVec3 {
     DVec3::new(given[0].wide, given[1].wide, given[2].wide)
 }
 
+/// A position in f32.
+pub(super) fn narrow(given: &[Given]) -> Vec3 {
+    Vec3::new(given[0].narrow, given[1].narrow, given[2].narrow)
+}
+
 /// The point to subtract, for a start and a sphere as given.
 pub(super) fn origin_of(asked: Option<Origin>, start: &[Given], sphere: &[Given]) -> Option<DVec3> {
     asked.map(|origin| match origin {
@@ -216,7 +221,7 @@ pub(super) fn coarse(
     };
     let (mut rounding, start) = (noted(ball), points[0]);
     rounding.note("r", Role::Radius, ball[3].wide, ball[3].narrow);
-    let at = Vec3::new(start[0].narrow, start[1].narrow, start[2].narrow);
+    let at = narrow(start);
     let mut heights = Heights::default();
     heights.add((&[*sphere]).into(), &rounding, 1, |_| Some((at, noted(start).change_of(at), NO_SPHERE)));
     points.iter().for_each(|point| rounding += noted(point));
@@ -237,9 +242,9 @@ pub(crate) fn run(
     // A start on the surface is not inside: a solid ball is hit there in either case.
     let inside = roots.is_some_and(|(enter, exit)| enter < ray.t_min && ray.t_min < exit);
     let overflowed = ray.exceeds_f32(sphere, query);
-    let warn = || pair.warning.iter().for_each(|warning| say(warning));
+    let say_rounding = |quiet| say_rounding(pair.warning.as_deref(), pair.origin, rounded, quiet);
     if as_json {
-        warn();
+        say_rounding(true);
         return print_json(&SingleSummary {
             precision: query.precision.resolved(false).word(),
             sphere: GivenBall { center: pair.position(sphere.center), radius: number(sphere.radius) },
@@ -293,14 +298,22 @@ pub(crate) fn run(
     if overflowed && !quiet {
         say("the ray misses only because t exceeds f32: use a longer direction, which makes t smaller");
     }
-    warn();
-    if !quiet && let Some(DVec3 { x, y, z }) = pair.origin {
+    say_rounding(quiet);
+    Ok(())
+}
+
+/// Prints the warning about rounding, and unless `quiet` the origin and the number of rounded numbers.
+pub(super) fn say_rounding(warning: Option<&str>, origin: Option<DVec3>, rounded: u64, quiet: bool) {
+    warning.into_iter().for_each(say);
+    if quiet {
+        return;
+    }
+    if let Some(DVec3 { x, y, z }) = origin {
         say(&format!("--origin {x},{y},{z} was subtracted before rounding"));
     }
-    if rounded > 0 && !quiet {
+    if rounded > 0 {
         say(&format!("{rounded} numbers were rounded to f32"));
     }
-    Ok(())
 }
 
 /// The shortest text that parses to the same f32, except for the sign of zero.

@@ -222,16 +222,11 @@ impl CpuScene {
                 return Ok(());
             }
             if self.is_left_out(id as usize) {
-                let why = "no ray starts on this sphere: it was left out, or has mask 0 and equals a sphere beside it; leave from_id empty";
+                let why = "no ray starts on this sphere: it was left out, or its mask is 0 and it equals the sphere in the row before or after it; leave from_id empty";
                 return Err(Error::record("ray", number, "from_id", id, why));
             }
-            SurfaceDistance::check(
-                number,
-                ray,
-                attributes,
-                self.target(id, attributes),
-                self.pairwise.then_some(number),
-            )
+            let target = self.target(id, attributes);
+            SurfaceDistance::check(number, ray, attributes, target, self.pairwise.then_some(number))
         }
     }
 

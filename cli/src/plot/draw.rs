@@ -306,7 +306,7 @@ impl<'a> Picture<'a> {
                 drawing.label("axis", &text, at(value) + room * out, 0.0, clip, style);
             }
             drawing.lines("axis", &lines, clip, Pen::new(hex, 1.6));
-            // Beside the numbers, or at an end of the axis if they are wide.
+            // Next to the numbers. Wide numbers leave no room there: then at an end of the axis.
             let mut spots = [0.5 * (from + to) + 52.0 * out, to + 24.0 * ahead, from - 24.0 * ahead].into_iter();
             spots.any(|at| drawing.label("axis", name, at, 0.0, clip, Style { size: 1.2 * TEXT, ..style }));
             drawn.push(vec![from, to]);

@@ -224,10 +224,9 @@ pub(crate) fn run(args: &EclipseArgs) -> Result<()> {
 
 /// The bodies of a picture, and the planets of which the ephemeris has no positions. The body at which the camera aims is not left out.
 fn bodies(sky: &Sky, time: Time, view: Option<View<'_>>) -> (Vec<SkyBody>, Vec<SkyBody>) {
-    let is_needed = |body: SkyBody| match view {
-        _ if matches!(body, SkyBody::Sun | SkyBody::Earth | SkyBody::Moon) => true,
-        Some(View::To(name)) => body.name().eq_ignore_ascii_case(name),
-        _ => false,
+    let is_needed = |body: SkyBody| {
+        matches!(body, SkyBody::Sun | SkyBody::Earth | SkyBody::Moon)
+            || matches!(view, Some(View::To(name)) if body.name().eq_ignore_ascii_case(name))
     };
     SkyBody::ALL.into_iter().partition(|body| is_needed(*body) || sky.apparent(*body, time).is_ok())
 }

@@ -263,10 +263,10 @@ impl DeltaT {
 
     /// The standard error of [`seconds_at`](Self::seconds_at) in seconds. `None` for a value of the caller.
     ///
-    /// Until 1200, 0.8 ((year − 1820) / 100)² (Morrison and Stephenson 2004); then 20 s from 1300 to 1600, 5 s in 1700, 1 s in 1800
-    /// (Stephenson and Houlden 1986) and in 1900, 0.4 s from 1915 to 1972 (measured values differ so much from the splines), and 0.01 s from 1973
-    /// on, linear in between. N years after the last measured value of 2026, 0.25 N s, and from 24 years on 0.36525 N √(0.058 N / 3), because the length
-    /// of day changes at random (Huber 2006).
+    /// Until 1200, it is 0.8 ((year − 1820) / 100)² (Morrison and Stephenson 2004). It is 20 s from 1300 to 1600, 5 s in 1700 and 1 s in 1800
+    /// (Stephenson and Houlden 1986). It is 1 s in 1900 and 0.4 s from 1915 to 1972, the differences between measured values and the splines. It
+    /// is 0.01 s from 1973 on. Between these years it is linear. N years after the last measured value, of 2026, it is 0.25 N s, and from 24
+    /// years on 0.36525 N √(0.058 N / 3) s, because the length of day changes at random (Huber 2006).
     pub fn error_s(self, time: Time) -> Option<f64> {
         (self == Self::Table).then(|| Self::error_in(time.year()))
     }

@@ -49,11 +49,12 @@ impl Fields {
             let altitudes =
                 [local.c1, Some(local.maximum), local.c4].map(|view| view.map_or(altitude, |v| v.sun_altitude));
             own.obscuration.push(local.visible.map_or(0.0, |view| view.obscuration));
-            let magnitude = magnitude(eclipse, &local.place, local.maximum.time);
+            let magnitude_at = |time| magnitude(eclipse, &local.place, time);
+            let magnitude = magnitude_at(local.maximum.time);
             own.visible.push(altitudes.into_iter().fold(f64::NEG_INFINITY, f64::max).min(90.0 * magnitude));
             own.magnitude.push(magnitude);
             let (seen, seen_magnitude) = match local.visible {
-                Some(view) => (view, self::magnitude(eclipse, &local.place, view.time)),
+                Some(view) => (view, magnitude_at(view.time)),
                 // Without a jump at the border, where the Sun is at the horizon at the first or the last contact.
                 None => {
                     let contact = if altitudes[0] > altitudes[2] { local.c1 } else { local.c4 };

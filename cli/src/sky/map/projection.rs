@@ -171,13 +171,12 @@ impl Projection {
         let middle = 0.5 * (self.frame.low + self.frame.high);
         let latitude = self.place(middle)[1];
         let unit = (self.plane.high.x - self.plane.low.x) / (self.frame.high.x - self.frame.low.x);
-        match self.kind {
-            Kind::Equirectangular => (EARTH_KM * unit.to_radians() * latitude.to_radians().cos(), latitude),
-            Kind::Orthographic => (EARTH_KM * unit, latitude),
-            Kind::Stereographic => {
-                (EARTH_KM * unit * 4.0 / (4.0 + self.plane_point(middle).length_squared()), latitude)
-            }
-        }
+        let radii = match self.kind {
+            Kind::Equirectangular => unit.to_radians() * latitude.to_radians().cos(),
+            Kind::Orthographic => unit,
+            Kind::Stereographic => unit * 4.0 / (4.0 + self.plane_point(middle).length_squared()),
+        };
+        (EARTH_KM * radii, latitude)
     }
 
     /// Width and height of the map in degrees, by its scale at the middle; at most those of the Earth.
